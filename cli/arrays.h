@@ -1,5 +1,4 @@
-/* NPY arrays for the stream commands: loads them into buffers, whole or in pieces, saves buffers,
- * and reports both. */
+/* NPY arrays of the stream commands: loading, whole or in pieces, saving, and reporting. */
 #ifndef CLI_ARRAYS_H
 #define CLI_ARRAYS_H
 

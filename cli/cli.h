@@ -65,8 +65,7 @@ extern const cli_command cmd_surface, cmd_index, cmd_draw, cmd_collide, cmd_dist
     cmd_subdivide, cmd_exposure, cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact,
     cmd_scan, cmd_sort, cmd_reduce;
 
-/* Words that people type instead of a command, "mesh|isosurface", and the end of a sentence about
- * them. */
+/* Words typed instead of a command, "mesh|isosurface", and the end of a sentence about them. */
 typedef struct cli_moved {
     const char *names, *what;
 } cli_moved;
@@ -143,8 +142,7 @@ const char *cli_last_error(const tml_context *tml);
 /* Print "trommel: command: ..." to stderr, and return CLI_FAILED or CLI_USAGE. */
 int cli_error(const char *format, ...) TML_FORMAT(1, 2);
 int cli_usage(const char *format, ...) TML_FORMAT(1, 2);
-/* Prints "trommel: command: warning: ...", unless --quiet is given or the same text was printed
- * before. */
+/* Prints "trommel: command: warning: ...", once per text, and not with --quiet. */
 void cli_warn(const char *format, ...) TML_FORMAT(1, 2);
 
 /* clang-tidy analyses one file at a time, and must be told what these return. */

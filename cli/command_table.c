@@ -1,5 +1,4 @@
-/* The commands of the trommel program, each defined in cmd_<name>.c, and the program's own
- * options. */
+/* The trommel program's commands, each defined in cmd_<name>.c, and its own options. */
 #include "cli.h"
 #include "file_advice.h"
 

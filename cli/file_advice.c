@@ -33,8 +33,7 @@ static tml_file_kind find_kind(tml_context *tml, const char *path)
     return is_good ? kind : TML_FILE_NONE;
 }
 
-/* Writes "'trommel surface a.nrrd -o a.ply' makes a mesh of it". The result's path is in the
- * current folder. */
+/* Writes "'trommel surface a.nrrd -o a.ply' makes a mesh of it", for the current folder. */
 static void describe_use(tml_file_kind kind, tml_file_kind wanted, const char *path, char *out,
                          size_t size)
 {

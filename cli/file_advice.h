@@ -9,8 +9,8 @@
  * says so and names a command that reads it.
  * wanted: TML_FILE_NONE: an array. */
 int advice_fail(tml_context *tml, tml_status status, const char *path, tml_file_kind wanted);
-/* Writes the end of a sentence "PATH is ..." about a file where a command belongs. Returns false if
- * there is no such file. */
+/* Writes the end of a sentence "PATH is ..." about a file named as a command. False: no such
+ * file. */
 bool advice_of_file(const char *path, char *out, size_t size);
 
 #endif

@@ -1,6 +1,5 @@
-/* The files that a command line names. They are compared by what their paths lead to, not by name:
- * an existing file by device and inode, another by its folder's device and inode and its own
- * name. */
+/* The files that a command line names. They are compared by what paths lead to, not by name: an
+ * existing file by device and inode, another by its folder's and its own name. */
 #include <stdlib.h>
 #include <string.h>
 

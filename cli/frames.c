@@ -111,8 +111,7 @@ static int search(const char *pattern, uint32_t *room, frames *out)
     return code;
 }
 
-/* Lists the files of a range, all of which must exist: a sequence of a thousand frames should not
- * end at the ninth. */
+/* Lists a range's files. All must exist: a long sequence should not fail at its ninth frame. */
 static int enumerate(const char *pattern, const frame_range *range, uint32_t *room, frames *out)
 {
     char path[FRAME_PATH];

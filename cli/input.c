@@ -167,8 +167,7 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
 {
     tml_volume volume = {0};
     tml_points points = {0};
-    /* The readers' own errors are better for files that cannot be opened, empty files, and some
-     * that can be converted. */
+    /* Readers have better messages for unreadable, empty, and some convertible files. */
     tml_status status = tml_volume_load(tml, path, NULL, &volume);
     system_file file;
     bool is_empty = system_examine(path, &file) && file.size == 0;
@@ -282,8 +281,7 @@ static bool has_place(const tml_volume *v)
     return strcmp(v->format, "NPY") != 0 && strcmp(v->format, "raw") != 0;
 }
 
-/* The first letter of the row's word in a space such as "left-posterior-superior"; 0 if there is
- * none. */
+/* First letter of the row's word in a space such as "left-posterior-superior"; 0: none. */
 static char way_of(const tml_volume *v, int row)
 {
     const char *word = v->space;

@@ -54,8 +54,7 @@ enum { INPUT_MAX_ATTRIBUTES = 8 };
 
 const char *input_parse_dims(const char *text, void *member);
 const char *input_parse_spacing(const char *text, void *member);
-/* Sets the type, and big_endian if the text says so, as in ">u2". member: the type in an
- * input_options. */
+/* Sets the type, a member of an input_options, and its big_endian if the text says so (">u2"). */
 const char *input_parse_type(const char *text, void *member);
 
 typedef struct input {
@@ -82,8 +81,7 @@ int input_check_options(tml_context *tml, const char *path, const input_options 
                         const char *known);
 /* Whether to read a file as points rather than as a volume. */
 bool input_is_points(tml_context *tml, const char *path, const input_options *options);
-/* Prints why a file could not be read as points, and returns an exit code. status: result of
- * tml_points_load. */
+/* Prints why tml_points_load failed with status, and returns an exit code. */
 int input_fail_points(tml_context *tml, const char *path, const input_options *options,
                       bool takes_all, tml_status status);
 enum { INPUT_WORDS = 512 };
@@ -105,8 +103,8 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 void input_name(const char *path, input *out);
 /* Returns how to load a volume, as the options say. */
 tml_load_desc input_volume_desc(const input_options *options, const cli_common *common);
-/* Gives the volume the unit of --spacing, and converts its origin. On failure, prints why and
- * returns an exit code. */
+/* Gives the volume --spacing's unit and converts its origin. Returns an exit code; prints
+ * errors. */
 int input_take_unit(const input_options *options, const char *path, tml_volume *volume);
 /* Reports the input as the object "input". grid: the volume's, or that of the points' field. */
 void input_tell(const input *in, const tml_grid *grid, double radius);

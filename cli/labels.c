@@ -12,8 +12,7 @@
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
-/* Parses a label: digits exactly, and other notations of a whole number, such as "1e3", up to
- * 2^53. */
+/* Parses a label: digits exactly; other notations of whole numbers, such as "1e3", to 2^53. */
 static bool parse_label(const char *word, uint64_t *label, bool *is_negative)
 {
     const bool minus = word[0] == '-';

@@ -16,8 +16,7 @@ typedef struct label_list {
 
 /* opt_parse_fn: "all", or whole numbers separated by commas. */
 const char *labels_parse(const char *text, void *member);
-/* Makes the list for a volume of this type. If a label is not a value of the type, prints it.
- * Returns an exit code. */
+/* Makes the list for a type. Prints a label that is not a value of it. Returns an exit code. */
 int labels_choose(const label_list *given, tml_type type, label_list *out);
 /* Returns a label to use as background: the smallest that is not chosen, from 0 on. */
 uint64_t labels_background(const label_list *chosen);

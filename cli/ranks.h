@@ -8,17 +8,14 @@
 
 /* Call it first. Removes its own words from the command line. */
 void ranks_begin(int *argc, char ***argv);
-/* Call it last. Returns the exit code of all processes. If one failed, its message is printed,
- * once. */
+/* Call it last. Returns the exit code of all. If one failed, its message is printed, once. */
 int ranks_end(int code);
 
 uint32_t ranks_count(void);
 uint32_t ranks_mine(void); /* this process's number, from 0 */
 uint32_t ranks_here(void); /* its number among those of its machine, from 0 */
-/* Returns the number of threads for this process: its share of the machine's processors; 0: the
- * library chooses.
- * fair: the fair share, if the launcher gave this process fewer and it should warn of that; else
- * 0. */
+/* Returns this process's threads: its share of the machine's processors; 0: the library chooses.
+ * fair: the fair share, if the launcher gave it fewer and it should warn of that; else 0. */
 uint32_t ranks_threads(uint32_t *fair);
 /* The team of all processes; NULL: this process is alone. */
 const tml_team *ranks_team(void);
@@ -28,8 +25,7 @@ const tml_team *ranks_job(void);
 /* From here to ranks_end, each process works as if it were alone. */
 void ranks_apart(void);
 
-/* Keeps an error message for ranks_end, and notifies the others. Returns false if the caller must
- * print it now. */
+/* Keeps an error message for ranks_end, and notifies the others. False: print it now. */
 bool ranks_keep_message(const char *message);
 /* Whether no process has failed. Long work asks this from time to time. */
 bool ranks_go_on(void);

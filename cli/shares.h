@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* Returns where a rank's share begins, if `ranks` ranks share `count` things evenly. For rank ==
- * ranks: count. */
+/* Returns where a rank's share of count things begins; for rank == ranks: count. */
 static inline uint64_t share_begin(uint64_t count, uint64_t rank, uint64_t ranks)
 {
     return count / ranks * rank + count % ranks * rank / ranks;

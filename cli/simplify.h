@@ -9,8 +9,7 @@
 
 #include "options/options.h"
 
-/* The goal. Zeroed: no simplification. If both count and error are given, the first one reached
- * ends it. */
+/* The goal; zeroed: no simplification. Of count and error, the first one reached ends it. */
 typedef struct simplify_goal {
     struct {
         double ratio;       /* share of the triangles, below 1 */
@@ -20,8 +19,7 @@ typedef struct simplify_goal {
     bool check;   /* compute simplify_checks of the result */
 } simplify_goal;
 
-/* The rows of an option table for `member`, a simplify_goal in args. ...: further fields of the
- * first two rows. */
+/* Rows of an option table for `member`, a simplify_goal; ...: more fields of the first two. */
 /* clang-format off */
 #define SIMPLIFY_OPTIONS(args, member, ...)                                                        \
     {OPT_CUSTOM, "simplify", .argument = "RATIO|N", .parse = simplify_parse,                       \
@@ -67,10 +65,8 @@ typedef struct simplified {
     simplify_checks checks;
 } simplified;
 
-/* Simplifies an indexed mesh.
- * out: must not be moved afterwards.
- * Errors: UNSUPPORTED (the build has no meshoptimizer, or indices have 64 bits), OUT_OF_MEMORY,
- * CANCELLED. */
+/* Simplifies an indexed mesh. out must not be moved afterwards.
+ * Errors: UNSUPPORTED (no meshoptimizer, or 64-bit indices), OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status simplify_mesh(tml_context *tml, const simplify_goal *goal,
                                         const tml_mesh *mesh, simplified *out);
 void simplify_free(tml_context *tml, simplified *made);

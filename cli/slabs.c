@@ -71,8 +71,7 @@ static tml_status measure_piece(void *user, const tml_surface_piece *piece)
     return TML_OK;
 }
 
-/* Measures a mesh in files, in stretches of triangles, so that little of it is in memory at a
- * time. */
+/* Measures a mesh in files, a stretch of triangles at a time, so that it needs little memory. */
 static tml_status measure_edited(void *user, tml_mesh *mesh)
 {
     enum { TRIANGLES = 1 << 16 };
@@ -103,9 +102,8 @@ static int refuse_index(const slabs_options *options)
                      options->index, options->path);
 }
 
-/* Loads the index. An index that is older than its volume, or another volume's, would silently give
- * a wrong surface. This function compares times, dims and type; tml_surface_save compares
- * samples. */
+/* Loads the index. An index older than its volume, or another volume's, would silently give a wrong
+ * surface. This function compares times, dims and type; tml_surface_save compares samples. */
 static int load_index(tml_context *tml, const slabs *s, const slabs_options *options,
                       tml_volume_index *out)
 {

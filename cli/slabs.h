@@ -1,5 +1,4 @@
-/* Surfaces in slabs, from up to three volume files to a mesh file. No file is ever completely in
- * memory. */
+/* Surfaces in slabs, from up to three volume files to a mesh file, none completely in memory. */
 #ifndef CLI_SLABS_H
 #define CLI_SLABS_H
 

@@ -64,8 +64,7 @@ static uint64_t hash_folder(const char *path, bool with_times, const char *const
     return sum;
 }
 
-/* Hashes processor, GPUs and drivers, as far as files show them: each driver installs a manifest
- * for its loader. */
+/* Hashes processor, GPUs, and drivers by the manifests that they install for their loaders. */
 static uint64_t machine_hash(void)
 {
     static const char *const manifests[] = {"/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d",

@@ -41,8 +41,7 @@ const speeds *speeds_here(void);
 bool speeds_keep(const speeds *s);
 /* Returns the GPU that auto would open, never a software driver; NULL if none was measured. */
 const speeds_device *speeds_gpu(const speeds *s);
-/* Whether a GPU would do the work faster than so many threads. no_cache: it must compile its
- * pipelines. */
+/* Whether a GPU beats so many threads at the work. no_cache: it must compile its pipelines. */
 bool speeds_prefer_gpu(const speeds *s, const cli_work *work, double threads, bool no_cache);
 
 #endif

@@ -11,12 +11,10 @@
 
 /* Whether an output's value means standard output. */
 bool standard_is_output(const char *value);
-/* Replaces "-" among operands and options by paths of files. Prints what is wrong and returns an
- * exit code. */
+/* Replaces "-" among operands and options by paths. Prints errors and returns an exit code. */
 int standard_files_begin(const opt_command *command, void *args, char **operands,
                          uint32_t operand_count);
-/* Writes standard output if code is CLI_OK, and removes the spooled files. Returns code, or a
- * failure's code. */
+/* Writes standard output if code is CLI_OK. Removes spooled files. Returns code, or a failure's. */
 int standard_files_end(int code);
 
 #endif

@@ -1,5 +1,4 @@
-/* The paths that replace standard input and output (standard_files.h), and their names for
- * users. */
+/* Paths that replace standard input and output (standard_files.h), and their names for users. */
 #ifndef CLI_STANDARD_NAMES_H
 #define CLI_STANDARD_NAMES_H
 

@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Call it first. Prepares the terminal, disables the translation of lines in standard files, and
- * gives names slashes. */
+/* Call it first: prepares the terminal, untranslated standard files, names with slashes. */
 void system_begin(int argc, char **argv);
 
 bool system_shows_utf8(void); /* whether the terminal does */

@@ -53,8 +53,7 @@ uint64_t system_free_memory(void)
     return read_proc("/proc/meminfo", "MemAvailable:");
 }
 
-/* On Linux, ru_maxrss includes the program that this one replaced by exec, such as a large Python.
- * VmHWM does not. */
+/* Linux's ru_maxrss includes the program before exec, such as a large Python; VmHWM does not. */
 uint64_t system_peak_memory(void)
 {
     const uint64_t own = read_proc("/proc/self/status", "VmHWM:");
@@ -93,8 +92,7 @@ void system_on_interrupt(void (*handler)(void))
     sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* set by nohup */
         sigaction(SIGHUP, &action, NULL);
-    /* A file that exceeds the user's limit is an error with a message, and its remains are
-     * removed. */
+    /* A file beyond the user's limit is an error with a message, and its remains are removed. */
     signal(SIGXFSZ, SIG_IGN);
 }
 

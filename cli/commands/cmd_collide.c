@@ -114,7 +114,7 @@ static const opt collide_options[] = {
 };
 
 /* Checks the operands and estimates the work. If the meshes meet in every pose, a pose of 12
- * numbers takes 1 ms plus a time by the files' sizes. FIRST, and a single pose, are faster on the
+ * numbers takes 1 ms plus a time by the files' sizes. FIRST and single poses are faster on the
  * CPU. */
 static int collide_prepare(const void *args, char **operands, uint32_t operand_count,
                            cli_work *work)

@@ -60,8 +60,7 @@ typedef struct collision {
 
 /* Whether the options move B. */
 bool collide_is_posed(const collide_args *a);
-/* Makes the poses from the options, or loads them from --pose. Prints what is wrong and returns an
- * exit code. */
+/* Makes the poses from the options or --pose. Prints what is wrong and returns an exit code. */
 int collide_make_poses(collision *r);
 uint32_t collide_shown_poses(const collision *r);
 /* Returns the pose to show: the first one with a pair, or the one with the least distance. */
@@ -73,8 +72,7 @@ int collide_save_table(collision *r);
 int collide_save_segments(collision *r);
 void collide_json_pose_pairs(json *j, const collision *r);
 void collide_json_distances(json *j, const collision *r);
-/* collide_world: a point's coordinate in A's units. collide_digits: the digits that show it to the
- * float's last bit. */
+/* A point's coordinate in A's units; the digits that show it to the float's last bit. */
 double collide_world(const collision *r, const float *point, int axis);
 int collide_digits(const collision *r);
 

@@ -107,8 +107,7 @@ static void light_pair(const collision *r, const tml_mesh *mesh, uint32_t a, uin
     }
 }
 
-/* Frames the contact with some of its surroundings: room on all sides, and at least a certain part
- * of the whole. */
+/* Frames the contact with room on all sides, and at least a certain part of the whole. */
 static void frame_contact(const stage *s, const tml_mesh *mesh, render_desc *desc)
 {
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};

@@ -66,8 +66,8 @@ static bool is_last_row(const double row[4])
     return row[0] == 0 && row[1] == 0 && row[2] == 0 && row[3] == 1;
 }
 
-/* Reads (n,3,4), (n,4,4) or (n,12). An array keeps only its last dimension, so the rows decide
- * which it is. */
+/* Reads (n,3,4), (n,4,4) or (n,12); the rows decide, since an array keeps only its last
+ * dimension. */
 static int read_npy_poses(collision *r)
 {
     const char *path = r->args->pose;
@@ -107,8 +107,7 @@ static int read_npy_poses(collision *r)
     return code;
 }
 
-/* Splits a line at blanks, commas and semicolons. Returns how many numbers it has; -1 if a word is
- * not a number. */
+/* Splits a line at blanks, commas, semicolons. Returns its count of numbers; -1: another word. */
 static int split_line(char *line, double numbers[17])
 {
     int count = 0;

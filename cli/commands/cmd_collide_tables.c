@@ -1,5 +1,4 @@
-/* trommel collide: writes pairs, counts and distances as CSV, JSON or NPY, and the crossing
- * lines. */
+/* trommel collide: writes pairs, counts and distances (CSV, JSON, NPY) and crossing lines. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -184,8 +183,7 @@ int collide_save_table(collision *r)
     return code;
 }
 
-/* Whether a segment is a line. Areas that coplanar triangles share have no ends, and points have no
- * length. */
+/* Whether a segment is a line: areas of coplanar triangles have no ends, points no length. */
 static bool is_line(const float ends[6])
 {
     return isfinite(ends[0]) && memcmp(ends, ends + 3, 3 * sizeof *ends) != 0;

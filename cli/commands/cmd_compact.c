@@ -1,5 +1,4 @@
-/* trommel compact: keeps the elements of an array, or the samples of a volume, that lie in a
- * range. */
+/* trommel compact: keeps an array's elements, or a volume's samples, that lie in a range. */
 #include <math.h>
 
 #include "arrays.h"

@@ -1,6 +1,5 @@
-/* trommel exposure: measures a picture's luminance, derives an exposure from it, exposes and
- * tone-maps the picture. Several pictures are frames of a sequence, to which the exposure adapts
- * over time. */
+/* trommel exposure: measures a picture's luminance, derives an exposure, exposes and tone-maps the
+ * picture. Several pictures are frames of a sequence, to which the exposure adapts over time. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -209,8 +208,7 @@ static int check_args(const exposure_args *a)
 
 /* ---- the meter ------------------------------------------------------------------------------- */
 
-/* Reads a picture as weights: its codes, or its values from 0 to 1, without regard to the light
- * that they encode. */
+/* Reads a picture as weights: its codes, or values from 0 to 1, whatever light they encode. */
 static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
 {
     picture_buffer p;

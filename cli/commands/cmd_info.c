@@ -228,8 +228,7 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
         tml_buffer_destroy(tml, points);
         return TML_OK;
     }
-    /* The automatic radius is the library's estimate of the spacing for distances, and twice that
-     * for sums. */
+    /* The automatic radius is the estimated spacing for distances, and twice that for sums. */
     const tml_grid grid = {/* an automatic grid may need a larger radius */
                            .dims = {1, 1, 1},
                            .spacing = {1, 1, 1},
@@ -453,8 +452,7 @@ static int describe_index(tml_context *tml, const char *path)
     return CLI_OK;
 }
 
-/* Whether the file is an NPY array without elements, which compact and scan may write. It is not a
- * volume. */
+/* Whether it is an NPY array without elements: no volume, but compact and scan may write it. */
 static bool is_empty_array(tml_context *tml, const char *path, tml_array *out)
 {
     const char *format = tml_file_format(tml, path, TML_FILE_VOLUME, NULL);

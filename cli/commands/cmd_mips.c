@@ -30,8 +30,7 @@ typedef struct mips_args {
 
 enum { MOST_LEVELS = 64 };
 
-/* Makes a level's file name: its number replaces %d, or goes before the ending. Returns false if
- * the name is too long. */
+/* Makes a level's file name: the number replaces %d or precedes the ending. False: too long. */
 static bool level_name(const char *name, uint32_t level, char *out, size_t size)
 {
     if (path_is_numbered(name))

@@ -125,8 +125,7 @@ static int load_rays(run *r)
     return code;
 }
 
-/* Makes rays through the centres of a picture's pixels. t is the depth along the camera's viewing
- * direction. */
+/* Makes rays through the centres of pixels. t is the depth along the viewing direction. */
 static int aim_rays(run *r)
 {
     const rays_args *a = r->args;

@@ -1,5 +1,5 @@
-/* trommel subdivide: makes smooth surfaces from coarse meshes by Loop's scheme, uniformly or where
- * it is needed. */
+/* trommel subdivide: makes smooth surfaces from meshes by Loop's scheme, uniformly or
+ * adaptively. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* trommel surface: makes the mesh of an isosurface from a volume or from points, and its
- * picture. */
+/* trommel surface: makes an isosurface's mesh from a volume or points, and its picture. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -81,8 +81,7 @@ typedef struct surface_run {
 
 /* ---- cmd_surface_volume.c: functions that return int print what is wrong --------------------- */
 
-/* Whether the inside is where samples are low: with a negative slope, or --flip, but not both.
- * Never for labels. */
+/* Whether the inside is at low samples (negative slope or --flip, not both; never for labels). */
 bool surface_is_inside_low(const surface_run *r, const tml_volume *volume);
 /* Takes the file's description, and chooses isovalues or labels. */
 int surface_describe_volume(surface_run *r);
@@ -117,8 +116,7 @@ int surface_run_whole(surface_run *r);
 
 /* ---- cmd_surface_slabs.c --------------------------------------------------------------------- */
 
-/* Returns how to change the options that need the whole volume or mesh in memory; NULL: none
- * does. */
+/* Returns how to change options that need the whole volume or mesh in memory; NULL: none. */
 const char *surface_what_needs_all(const surface_run *r);
 int surface_refuse_slabs(const surface_run *r, const char *obstacle);
 /* Opens the volume for slabs if they are requested, if it needs more memory than allowed, or if

@@ -138,8 +138,7 @@ slabs_options surface_describe_slabs(const surface_run *r)
     return options;
 }
 
-/* Reports labels without a surface, if labels were not searched for, since the volume was never
- * whole. */
+/* Reports labels without a surface, unless labels were already searched for in the volume. */
 static void tell_empty_labels(surface_run *r)
 {
     char text[TEXT_SIZE];

@@ -1,5 +1,5 @@
-/* trommel surface: prepares a volume, its isovalues or labels, mask and attribute, and explains why
- * a surface is empty. */
+/* trommel surface: prepares a volume, isovalues or labels, mask and attribute; explains an empty
+ * surface. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -63,8 +63,7 @@ bool surface_is_inside_low(const surface_run *r, const tml_volume *volume)
     return !labels->all && !labels->count && r->args->flip != (volume->slope < 0);
 }
 
-/* Converts isovalues, given or found, from physical to sample values. A negative slope exchanges
- * inside and outside. */
+/* Converts isovalues, given or found, to sample values. A negative slope flips the inside. */
 static int choose_isovalues(surface_run *r)
 {
     const tml_volume *v = &r->in.volume;
@@ -135,8 +134,7 @@ int surface_describe_volume(surface_run *r)
     return code;
 }
 
-/* Labels are physical values, as info prints them. Converts the samples to labels if they cannot be
- * labels themselves. */
+/* Labels are physical values, as info prints them. Converts samples that cannot be labels. */
 static int make_labels(surface_run *r)
 {
     const tml_type type = r->in.volume.type;

@@ -1,5 +1,4 @@
-/* Shared by all descents of two trees: the schedule of steps, poses, exact decisions, and room for
- * pairs. */
+/* Shared by all descents of two trees: schedule, poses, exact decisions, room for pairs. */
 #include <math.h>
 #include <string.h>
 

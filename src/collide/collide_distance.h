@@ -16,8 +16,7 @@ typedef struct distance_job {
     tml_collide_distance_result *out;
 } distance_job;
 
-/* distance_none: the result to start from. distance_finish: writes a pose's final result to
- * job->out. */
+/* distance_none: the initial result. distance_finish: writes a pose's result to job->out. */
 tml_collide_distance_result distance_none(const distance_job *job);
 void distance_finish(const distance_job *job, uint32_t pose, tml_collide_distance_result best);
 /* Replaces best if the triangles in two slots are nearer, or equally near with smaller numbers. */

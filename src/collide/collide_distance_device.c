@@ -56,8 +56,7 @@ typedef struct broad_run {
     float *matrices;                     /* matrices of these poses; room for pose_room */
     uint32_t pose_room;
     tml_buffer poses, pairs, told; /* arrays of this try */
-    /* On the host: the number of pairs of the fullest step; the pairs that are left; where each
-     * pose's pairs begin. */
+    /* On the host: pairs of the fullest step; the pairs left; where each pose's pairs begin. */
     uint32_t needed;
     tml_uvec4 *found;
     uint32_t found_count, *starts;
@@ -102,8 +101,7 @@ static tml_status read_found(program *p, void *user)
     return tml_buffer_read_range(p->tml, run->pairs, 0, told[1], run->found);
 }
 
-/* Adds bounds of all pairs' distances, keeps the pairs that may be nearest, and collects the two
- * words for the host. */
+/* Adds bounds of distances, keeps pairs that may be nearest, collects the host's two words. */
 static void add_bounds(broad_run *run, distance_stream *near)
 {
     program *p = near->p;
@@ -147,8 +145,7 @@ static void try_poses(broad_run *run)
 
 enum { POSES_A_TASK = 8 };
 
-/* Decides poses from their pairs. Sets the distance to -1 for a pose that must be computed depth
- * first. */
+/* Decides poses from their pairs. Distance -1 marks a pose that must be computed depth first. */
 static void settle_task(void *argument, uint32_t task)
 {
     const broad_run *run = argument;

@@ -155,8 +155,8 @@ TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_triangles,
                                                     view);
                 })
 
-/* As collide_near_take_first, but u[0], u[1] are those of collide_near_keep. before: the fullest
- * step so far. */
+/* As collide_near_take_first, but u[0], u[1] are collide_near_keep's. before: fullest step so
+ * far. */
 TML_KERNEL_OUTS_WITH(collide_distance, (uvec4 pair, uint pose, uint children, uint largest),
                      collide_near_take,
                      (tml_words kept, tml_words count, tml_words pairs, tml_words before,
@@ -275,8 +275,7 @@ static uint32_t level_word(uint32_t a_level, uint32_t b_level)
     return a_level | b_level << COLLIDE_NEAR_B_SHIFT;
 }
 
-/* The last step, not beyond the leaves, whose level has at most `most` pairs of nodes over all
- * poses. */
+/* The last step whose level has at most `most` pairs of nodes in all; not beyond the leaves. */
 static uint32_t step_of(const distance_stream *run, uint64_t most)
 {
     uint32_t number = 0;
@@ -359,8 +358,7 @@ static void add_descents(distance_stream *run, const tml_map_desc *descend)
     run->best = distance_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
 }
 
-/* Adds: keep pairs, by their numbers below run->length, and make the stream's next pairs from those
- * with the map `take`. */
+/* Adds: keep pairs, by numbers below run->length, and make the next pairs with the map `take`. */
 static void add_pairs(distance_stream *run, const tml_keep *keep, const tml_map_desc *take)
 {
     tml_map_desc map = *take;

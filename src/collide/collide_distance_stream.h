@@ -1,5 +1,4 @@
-/* The distance of two meshes on the device: finds, for each pose, the pairs of triangles that may
- * be nearest. */
+/* The distance of two meshes on the device: finds pairs of triangles that may be nearest. */
 #ifndef COLLIDE_DISTANCE_STREAM_H
 #define COLLIDE_DISTANCE_STREAM_H
 

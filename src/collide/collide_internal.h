@@ -11,8 +11,7 @@ void collide_learn(tml_context *tml);
  * matrix: moves b's vertices into a's frame.
  * inverse: moves a's boxes into b's frame, to compare them with b's boxes, widened by margin on
  * each side. Zeros if the pose has no useful inverse.
- * margin: covers the error of inverse and all roundings. Without an inverse, so large that all
- * boxes meet. */
+ * margin: covers inverse's error and all roundings; without an inverse, makes all boxes meet. */
 typedef struct collide_pose {
     float matrix[12];
     float inverse[12];

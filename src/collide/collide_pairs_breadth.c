@@ -289,8 +289,7 @@ static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
                                                   .out = {stream->made}});
 }
 
-/* Enqueues a count of the pairs of triangles that the last step tested: the total of an expansion
- * that emits nothing. */
+/* Enqueues a count of the triangle pairs that the last step tested: an expansion's total. */
 static tml_status tested_enqueue(const breadth_run *run, tml_length length)
 {
     struct collide_stream *stream = run->stream;
@@ -492,8 +491,7 @@ static uint64_t slice_next(const collide_job *job, breadth_part *part, uint64_t 
     return kept;
 }
 
-/* FIRST: probes all roots, in slices that have room. A slice that still lacks room is left to
- * parts_run. */
+/* FIRST: probes all roots, in slices that have room. A slice without is left to parts_run. */
 static tml_status probe_run(breadth_run *run, breadth_part roots)
 {
     enum { PAIRS_A_POSE = PROBE_WIDTH * COLLIDE_WIDTH };

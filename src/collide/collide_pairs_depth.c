@@ -60,8 +60,7 @@ static depth_run run_of(depth_call *call, uint32_t pose)
                        .first_only = call->job->want == TML_COLLIDE_WANT_FIRST};
 }
 
-/* Divides a pose breadth first. No seed is left if the roots are apart, or if nothing below them
- * meets. */
+/* Divides a pose breadth first. No seed: the roots are apart, or nothing below them meets. */
 static void seeds_task(void *argument, uint32_t number)
 {
     depth_round *round = argument;
@@ -154,8 +153,7 @@ static void count_steps(collide_job *job, const uint64_t pairs[COLLIDE_STEPS_MAX
     }
 }
 
-/* Adds the runs' counts and pairs to the job's. With FIRST, only those of each pose's first run
- * that has a pair. */
+/* Adds the runs' counts and pairs to the job's; for FIRST, only each pose's first run with one. */
 static tml_status runs_gather(collide_job *job, depth_round *round)
 {
     uint64_t before = job->pair_count, total = 0;
@@ -188,8 +186,7 @@ static tml_status runs_gather(collide_job *job, depth_round *round)
     return TML_OK;
 }
 
-/* Runs the round's tasks, repeats those for which the store was too small, and gathers the
- * results. */
+/* Runs the round's tasks, repeats those for which the store lacked room, gathers results. */
 static tml_status round_run(collide_job *job, depth_round *round)
 {
     depth_call *call = &round->call;

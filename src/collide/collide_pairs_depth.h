@@ -6,8 +6,7 @@
 
 /* A node and its box (low x y z, high x y z).
  * here: in a's frame.
- * there: in b's frame, unless the pose is the identity. Boxes of b are widened by the pose's
- * margin. */
+ * there: in b's frame, unless the pose is the identity; b's are widened by its margin. */
 typedef struct depth_node {
     uint32_t index;
     float here[6], there[6];
@@ -60,8 +59,7 @@ typedef struct depth_run {
     uint32_t start_step;
     const collide_pose *pose;
     uint32_t pose_number;
-    /* Pairs that reach stop_step are not followed. stopped_count counts them; stopped receives them
-     * while there is room. */
+    /* Pairs that reach stop_step stop: stopped_count counts them, stopped has those with room. */
     uint32_t stop_step;
     depth_pair *stopped;
     uint32_t stopped_count, stopped_capacity;

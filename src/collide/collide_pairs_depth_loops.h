@@ -21,8 +21,7 @@
 #    define DEPTH_HAS_SLABS(run)          true
 #endif
 
-/* Eight boxes in a's frame (here) and in b's (there). Each points to the tree's own group or into
- * room. */
+/* Eight boxes in a's frame (here) and b's (there): the tree's own group, or one in room. */
 typedef struct lanes {
     const float *here, *there;
     float room[2 * COLLIDE_BOX_WORDS];
@@ -164,9 +163,8 @@ ALWAYS_INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
     leaf->has_slab = false;
 }
 
-/* The slab of b's leaf under the pose. Its normal is the leaf's own, moved like that of a plane: by
- * the transpose of the inverse. (Any normal is correct. A pose without an inverse gives the normal
- * 0.) */
+/* The slab of b's leaf under the pose. Its normal is the leaf's own, moved like a plane's, by the
+ * inverse's transpose. (Any normal is correct. A pose without an inverse gives 0.) */
 ALWAYS_INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 {
     depth_leaf *leaf = run->leaf;
@@ -243,8 +241,7 @@ ALWAYS_INLINE uint32_t lanes_across(collide_plane plane, const float *at, const 
     return lanes_met(apart);
 }
 
-/* Returns a bit per triangle, of eight, whose plane does not certainly have all three corners on
- * one side. */
+/* Returns a bit per triangle, of eight, whose plane may not have all corners on one side. */
 ALWAYS_INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
 {
     float apart[COLLIDE_WIDTH];
@@ -328,8 +325,7 @@ ALWAYS_INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_pos
 /* ---- descent --------------------------------------------------------------------------------- */
 
 /* For a mesh against itself, each pair of nodes is followed once: if the first slot below a's node
- * is not after the last slot below b's. Returns a bit per child of the step's split that makes such
- * a pair. */
+ * is not after the last slot below b's. Returns a bit per child of the split with such a pair. */
 ALWAYS_INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
 {
     uint32_t met = 0;

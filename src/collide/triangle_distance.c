@@ -1,4 +1,4 @@
-/* The distance of two triangles: whether they meet, exactly, and otherwise their nearest points
+/* Two triangles' distance: exactly 0 if they meet, else that of nearest points
  * (collide_apart.k.h). */
 #include "collide/triangle_distance.h"
 

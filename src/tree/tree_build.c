@@ -386,8 +386,7 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         status = tree_allocate(tml, mesh->call, tree);
     }
     if (status == TML_OK && tree->count > 0) {
-        /* Halves all ranges until there are 8 per thread, then splits each one down to its
-         * leaves. */
+        /* Halves all ranges until there are 8 per thread, then splits each down to its leaves. */
         build_job job = {.tml = tml, .tree = tree, .mesh = mesh, .items = items};
         atomic_init(&job.cancelled, false);
         uint32_t ranges = 1;
@@ -642,8 +641,7 @@ void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
 /* ---- save and load --------------------------------------------------------------------------- */
 
 /* A file is this header, then a record per triangle in slot order: its number, its corners'
- * vertices and their coordinates. Words are little-endian, like every processor that this library
- * supports. */
+ * vertices and their coordinates. Words are little-endian, like all supported processors. */
 typedef struct tree_header {
     char magic[8];
     uint64_t checksum; /* covers all bytes after this field */

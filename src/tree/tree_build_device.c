@@ -52,8 +52,7 @@ TML_KERNEL_OUTS_WITH(tree_build, (uvec3 corners, uint is_usable), collide_mesh_t
                      })
 TML_KERNEL(bool, collide_is_usable, (uint is_usable), { return is_usable != 0u; })
 
-/* Twice the centre of each triangle's box, for u[0] triangles along x, then y, then z; and each
- * triangle's number. */
+/* Twice the centres of u[0] triangles' boxes along x, then y, then z; and the triangles. */
 TML_KERNEL_OUTS((float middle, uint item), collide_middle,
                 (tml_words corners, tml_words vertices, tml_index at, tml_params p), {
                     uint axis = U(at) / p.u[0];
@@ -68,9 +67,8 @@ TML_KERNEL_OUTS((float middle, uint item), collide_middle,
                     return o;
                 })
 
-/* The at-th triangle of a range's order along the range's longest side, and 1 if the triangle is in
- * the right half. u[0], u[1]: least and more of the ranges (collide_block); u[2]: number of
- * triangles. */
+/* The at-th triangle of a range's order along its longest side, and 1 if it is in the right half.
+ * u[0], u[1]: least and more of the ranges (collide_block); u[2]: number of triangles. */
 TML_KERNEL_OUTS_WITH(tree_build, (uint item, uint side), collide_halve,
                      (tml_words order, tml_words middles, tml_index at, tml_params p), {
                          uvec3 range = collide_block(U(at), p.u[0], p.u[1]);
@@ -322,8 +320,7 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
     const tml_buffer ranges = program_array(p, TML_VEC(TML_F32, 2), leaves);
     const tml_buffer boxes[2] = {tree->device_boxes,
                                  program_array(p, TML_F32, tree_box_words(tree))};
-    uint32_t to = (tree->levels - 1) % 2; /* chosen so that the last level is written to the tree's
-                                           * own array */
+    uint32_t to = (tree->levels - 1) % 2; /* the last level goes to the tree's array */
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_triangle_word),
                                    .in = {build->corners, vertices},
                                    .out = {tree->device_triangles}});

@@ -48,8 +48,7 @@ typedef struct cast_walk {
     cast_box open[COLLIDE_WIDTH * COLLIDE_LEVELS_MAX];
 } cast_walk;
 
-/* Walks that advance in turns: while one walk's next node is loaded from memory, the others
- * compute. */
+/* Walks that advance in turns: while one loads its next node from memory, others compute. */
 enum { CAST_WALKS = 16 };
 
 typedef struct cast_loops {

@@ -63,9 +63,9 @@ TML_KERNEL_OUTS_WITH(tree_rays, (vec3 from, vec3 way), collide_pose_ray,
                          return o;
                      })
 
-/* A ray as collide_rays_walk expects it. A ray that hits nothing has t_min > t_max; a ray that
- * floats cannot follow has a slope above 2. u[0]: not 0 if each ray has limits; f[0]: t_max of all
- * rays otherwise. */
+/* A ray as collide_rays_walk expects it. A ray that hits nothing has t_min > t_max; one that floats
+ * cannot follow has a slope above 2. u[0]: not 0 if each ray has limits; f[0]: else t_max of
+ * all. */
 TML_KERNEL_OUTS_WITH(
     tree_rays, (vec4 from, vec4 way, vec2 slope), collide_begin_ray,
     (vec3 origin, vec3 direction, tml_words limits, tml_words tree, tml_index i, tml_params p), {
@@ -93,9 +93,9 @@ TML_KERNEL_OUTS_WITH(
 
 /* ---- the nearest, any, or how many ----------------------------------------------------------- */
 
-/* A ray's result as far as floats are sure: for NEAREST a slot, otherwise the number of hits. Also
- * the triangles that exact steps may need. u[0]: desc.want; u[1]: number of the first leaf node;
- * u[2]: bit per child of the root; u[3]: vector of the first slot. The next kernels have the same
+/* A ray's result as far as floats are sure (NEAREST: a slot; else the number of hits), and the
+ * triangles that exact steps may need. u[0]: desc.want; u[1]: number of the first leaf node; u[2]:
+ * bit per child of the root; u[3]: vector of the first slot. The next kernels have the same
  * parameters. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uvec4 needed), collide_follow_ray,
                      (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
@@ -373,8 +373,7 @@ tml_status cast_buffer_make(tml_context *tml, tml_tree *tree, int which, tml_typ
                                        : TML_OK;
 }
 
-/* Packed nodes are numbered level by level below one root, so the first leaf is number (8^depth -
- * 1) / 7. */
+/* Nodes are numbered by levels below one root, so the first leaf is (8^depth - 1) / 7. */
 static uint32_t first_leaf(const tml_tree *tree)
 {
     uint32_t first = 0;
@@ -592,8 +591,7 @@ static void cast_add_counts(cast_run *run, tml_buffer total)
                                           .total = total});
 }
 
-/* NEAREST, ANY and COUNT. As many blocks have room as there are rays; floats are unsure of few
- * rays. */
+/* NEAREST, ANY, COUNT: as many blocks have room as there are rays; floats are unsure of few. */
 static void add_one(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;

@@ -23,8 +23,7 @@ static void load_exactly(exact_points *points, const cast_ray *ray, const float 
     exact_points_load(points, triangle, others);
 }
 
-/* The sign of the determinant of the edge from corner i to the next corner. 0: the edge is parallel
- * to the ray. */
+/* The sign of the determinant of the edge from corner i on. 0: the edge is parallel to the ray. */
 static int edge_sign(exact_points *points, int i)
 {
     const exact_vector way = {ZERO, DIRECTION};
@@ -105,8 +104,7 @@ typedef struct triangle_t {
     double t, error;
 } triangle_t;
 
-/* Adds 2^-76, so that 2^-49 of the result also covers coordinates below 2^-126 that were taken for
- * 0. */
+/* 2^-76 is added, so that 2^-49 of it covers coordinates below 2^-126 that were taken for 0. */
 static double farthest(const double v[3])
 {
     return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) + 0x1p-76;

@@ -224,8 +224,7 @@ static void cast_task(void *argument, uint32_t task)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Rays are sorted by origin, then by direction: neighbours then find the tree's nodes in the
- * cache. */
+/* Rays are sorted by origin, then direction: neighbours find the tree's nodes in the cache. */
 enum { PLACE_BITS = 7, WAY_BITS = TREE_CODE_BITS - PLACE_BITS };
 
 static uint32_t way_code(const float direction[3])
@@ -286,8 +285,7 @@ static uint64_t *take_memory(tml_context *tml, cast_job *job, uint64_t **scratch
     return memory;
 }
 
-/* Counts every ray's hits, then finds again the hits that the outputs have room for, and writes
- * them. */
+/* Counts every ray's hits, then finds those again that have room, and writes them. */
 static tml_status run_all(tml_context *tml, cast_job *job)
 {
     uint64_t *scratch = job->scratch;

@@ -96,8 +96,7 @@ ALWAYS_INLINE void prefetch(const float *words, uint32_t count)
         __builtin_prefetch(words + i);
 }
 
-/* Pops boxes that can be skipped, and prefetches the children of the box on top. Returns false if
- * no box is left. */
+/* Pops boxes that can be skipped, and prefetches the top box's children. False: no box is left. */
 ALWAYS_INLINE bool choose_next(cast_walk *walk)
 {
     const tml_tree *tree = walk->ray.tree;

@@ -8,8 +8,7 @@ tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *cou
     return tml_buffer_read(tml, tree->cast->buffers[CAST_LEFT_COUNT], count);
 }
 
-/* Vulkan only: OpenGL's compilers need minutes for the doubles that these kernels emulate with
- * integers. */
+/* Vulkan only: OpenGL's compilers need minutes for the doubles emulated with integers. */
 bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     const tml_tree *tree = desc->tree;

@@ -1,5 +1,4 @@
-/* A tree on the host: its levels, its memory, its boxes and slabs. Also registers the room's
- * kernels. */
+/* A tree on the host: levels, memory, boxes and slabs. Also registers the room's kernels. */
 #include <math.h>
 
 #ifdef TML_VULKAN

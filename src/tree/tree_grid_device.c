@@ -131,8 +131,7 @@ TML_KERNEL_WITH(
 /* Separate maps decide `near` with one thread per block. */
 TML_KERNEL(bool, collide_is_told_near, (uint near), { return near != 0u; })
 
-/* Lists a near block's leaves. near[u[0] + at]: the block's index among the blocks of near large
- * blocks. */
+/* Lists a near block's leaves. near[u[0] + at]: its index among the blocks of near large ones. */
 TML_KERNEL_OUTS_WITH(tree_volume, (uvec4 a, uvec4 b, uvec4 c, uvec4 d), collide_cut_block,
                      (tml_words near, tml_words large, tml_words boxes, tml_words plan,
                       tml_index at, tml_params p),
@@ -174,9 +173,8 @@ TML_KERNEL_WITH(tree_volume, uvec4, collide_list_nearest,
                     return collide_open_in_cut(here.point, cuts, here.cut, boxes, triangles, plan);
                 })
 
-/* The distance of a sample's nearest triangle, and the sample's index. The index is NONE if the
- * sample is outside the grid, or no triangle is in the band. more: not 0 if the triangles are not
- * all listed. */
+/* The distance of a sample's nearest triangle, and the sample's index; NONE if it is outside the
+ * grid, or no triangle is in the band. more: not 0 if the triangles are not all listed. */
 TML_KERNEL_OUTS_WITH(tree_volume, (float distance, uint place, uint more), collide_look_up,
                      (uvec4 slots, tml_words cuts, tml_words triangles, tml_words plan,
                       tml_index at),
@@ -420,8 +418,7 @@ static void band_fill(grid_run *run)
     finish(run, &p);
 }
 
-/* Runs the map `tell`, which decides for each block whether it is near; lists the near blocks, and
- * returns their number. */
+/* Lists the blocks that the map `tell` finds near. Returns their number. */
 static uint32_t near_list(grid_run *run, const tml_map_desc *tell, uint64_t blocks, tml_buffer list)
 {
     program p = grid_begin(run);
@@ -439,8 +436,7 @@ static uint32_t near_list(grid_run *run, const tml_map_desc *tell, uint64_t bloc
     return count;
 }
 
-/* Lists the near blocks. run->near holds indices among the blocks of the large blocks in
- * run->near_large. */
+/* Lists near blocks in run->near: indices among the blocks of those in run->near_large. */
 static void blocks_list(grid_run *run)
 {
     run->near_large = grid_keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");

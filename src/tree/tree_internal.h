@@ -70,8 +70,7 @@ double tree_diagonal(const float *box, uint32_t stride);
 /* Registers the room's kernels with the engine. */
 void tree_learn(tml_context *tml);
 
-/* Frees what the device holds of the tree, and what collide keeps with it there. Keeps
- * tree->build. */
+/* Frees the tree's and collide's data on the device, except tree->build. */
 void tree_device_destroy(tml_context *tml, tml_tree *tree);
 
 #endif

@@ -38,8 +38,8 @@ static void put_nearest(const points_job *job, uint64_t i, const points_nearest 
 }
 
 /* Finds the k nearest triangles. last: the previous point, or NULL. If the previous search found k
- * triangles, these k are at most as far from this point as from that one plus the distance between
- * both points. That bounds the search. If rounding made the bound too small, searches again without
+ * triangles, they are at most as far from this point as from that one plus the distance of the
+ * points. That bounds the search. If rounding made the bound too small, searches again without
  * it. */
 static void find_several(const points_loops *loops, points_nearest *nearest, const float *last)
 {

@@ -91,8 +91,7 @@ tml_status points_plan_make(tml_context *tml, const char *name, const tml_tree *
     return status;
 }
 
-/* Makes the tree's plan on the device, unless it is current. It stays there until the tree
- * changes. */
+/* Makes the tree's plan on the device, unless current. It stays until the tree changes. */
 static tml_status plan_find(tml_context *tml, tml_tree *tree)
 {
     tml_status status = TML_OK;
@@ -137,8 +136,7 @@ static tml_status put_features(program *p, void *user)
     return status;
 }
 
-/* Adds the walk, with its outputs in the order of points, and a stop if it leaves any points
- * over. */
+/* Adds the walk, with outputs in the order of points, and a stop if points are left over. */
 static tml_map_desc add_walk(program *p, nearest_run *run, tml_buffer plan, points_order order)
 {
     tml_map_desc walk = {.kernel = TML_USE(collide_nearest_of),

@@ -87,8 +87,7 @@ static inline float *tree_slab_words(const tml_tree *tree, uint32_t leaf)
            (size_t)COLLIDE_SLAB_WORDS * leaf;
 }
 
-/* Group number `group` of 8 boxes at `level`, which is at least 1: the children of node `group` of
- * level + 1. */
+/* Group number `group` of 8 boxes at level >= 1: the children of node `group` of level + 1. */
 static inline const float *tree_group(const tml_tree *tree, uint32_t level, uint32_t group)
 {
     return tree->boxes + (size_t)COLLIDE_BOX_WORDS * (tree->level_group[level] + group);

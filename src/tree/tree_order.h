@@ -20,8 +20,7 @@ static inline uint32_t tree_code(const tml_tree *tree, const float point[3], uin
 
 #include "kernels/kernel_end.h"
 
-/* Items for parallel tasks, in rounds. The items of a round are processed in the order of their
- * codes. */
+/* Items for parallel tasks, in rounds, each round in the order of its items' codes. */
 enum { TREE_ITEMS_A_TASK = 1024 };
 typedef struct tree_rounds {
     const char *call, *stage; /* names in messages and in progress reports */

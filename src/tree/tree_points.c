@@ -45,9 +45,8 @@ static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uin
     }
 }
 
-/* Sums of the hashes of the tree's edges. Only edges whose hash begins with the `bits` bits of
- * prefix count; with bits 0, all edges. If an edge has no partner, a sum is nonzero, except with
- * probability 2^-64. */
+/* Sums of the hashes of edges whose hash begins with the `bits` bits of prefix (bits 0: all edges).
+ * If an edge has no partner, a sum is nonzero, except with probability 2^-64. */
 typedef struct edge_sums {
     uint64_t mod_2[16], by_way[16]; /* indexed by the hash's next four bits */
 } edge_sums;

@@ -1,5 +1,4 @@
-/* Points against a tree: sides and nearest triangles. Inner loops are compiled for each instruction
- * set. */
+/* Points against a tree: sides and nearest triangles; loops compiled per instruction set. */
 #ifndef TREE_POINTS_H
 #define TREE_POINTS_H
 
@@ -55,14 +54,12 @@ typedef struct points_place {
     uint32_t feature; /* a tml_tree_feature */
 } points_place;
 
-/* The generalised winding number: how many times the mesh covers all directions, seen from a
- * point. */
+/* The generalised winding number: how often the mesh covers all directions from a point. */
 typedef struct points_angle {
     const tml_tree *tree;
     const float *point; /* finite */
     double radius;      /* ball about the point; error covers all of its points */
-    /* a dipole replaces triangles if its distance from the ball is more than reach times its
-     * radius */
+    /* a dipole replaces triangles if its distance from the ball exceeds reach times its radius */
     double reach;
     double turns; /* 1: all directions, once */
     double error; /* bound of the error of turns; infinity: a triangle is in the ball */
@@ -113,9 +110,8 @@ typedef struct points_loops {
 } points_loops;
 extern const points_loops points_loops_plain, points_loops_avx2;
 
-/* Checks of tml_tree_nearest and tml_tree_distance_grid. points_check_tree checks tree and rule.
- * points_prepare_rule computes what the rule needs, and checks that the mesh is closed if the rule
- * requires it. */
+/* Checks of tml_tree_nearest and tml_tree_distance_grid. points_prepare_rule computes what the rule
+ * needs, and checks that the mesh is closed if the rule requires it. */
 tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
                              tml_tree_rule rule);
 /* Sums up the tree's edges and sets is_moderate, unless both are current. */
@@ -136,8 +132,7 @@ tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tm
 bool points_covers_half(const points_loops *loops, const tml_tree *tree, const float *point,
                         double radius, bool *is_sure);
 
-/* Results of a search: the nearest place, the distance with the side's sign; infinity if no
- * triangle was found. */
+/* Results of a search: nearest place, signed distance; infinity if nothing was found. */
 points_place points_place_of(const points_loops *loops, const points_nearest *nearest);
 float points_signed_distance(double squared, tml_tree_side side);
 float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side);

@@ -40,8 +40,7 @@ TML_KERNEL_WITH(tree_points, uint, collide_find_side,
 TML_KERNEL_WITH(tree_points, bool, collide_is_side_unsure, (uint side),
                 { return side == COLLIDE_SIDE_UNSURE; })
 
-/* Whether a point is inside. Unsure points are looked up in `unsure`, an ascending list of count
- * indices. */
+/* Whether a point is inside. `unsure`, an ascending list of count indices, has unsure points. */
 TML_KERNEL_WITH(tree_points, bool, collide_is_inside,
                 (uint side, tml_words unsure, tml_words settled, tml_words count, tml_index i), {
                     uint first = 0u;

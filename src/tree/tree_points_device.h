@@ -5,8 +5,7 @@
 #include "stream/program.h"
 #include "tree/tree_points.h"
 
-/* The host answers fewer points sooner than a device does; more points do not fit indices and
- * lists. */
+/* The host is faster for fewer points; more points do not fit indices and lists. */
 enum { POINTS_LEAST = 1024, POINTS_MOST = 1 << 27 };
 /* Whether the device may walk the tree. */
 bool points_run_on_device(const tml_context *tml, tml_tree *tree);
@@ -14,15 +13,13 @@ bool points_run_on_device(const tml_context *tml, tml_tree *tree);
 tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
                                   uint64_t count);
 /* Fills all outputs on the device.
- * is_told: false if the device has no doubles, or a point is out of their range; outputs are then
- * undefined. */
+ * is_told: false without doubles, or if a point is out of range; outputs are then undefined. */
 tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
                                     uint64_t count, bool *is_told);
 
 /* Fills desc.out on the device.
  * desc: checked. at: coordinates of the samples per axis.
- * is_told: false if the device cannot, or the host would have to decide too many lines; out is then
- * undefined. */
+ * is_told: false if the device cannot, or too many lines are left to the host; out is undefined. */
 tml_status grid_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
                           const float *const *at, bool *is_told);
 
@@ -34,8 +31,7 @@ void points_plan(const tml_tree *tree, uint32_t *plan);
 tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *tree,
                             const uint32_t *more, uint64_t more_count, tml_buffer *out);
 
-/* Points sorted along a curve through the tree's box, and their indices in the stream. Arrays of a
- * program. */
+/* Points sorted along a curve through the tree's box, and their indices: arrays of a program. */
 typedef struct points_order {
     tml_buffer indices, points;
 } points_order;

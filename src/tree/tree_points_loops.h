@@ -118,8 +118,8 @@ ALWAYS_INLINE void leaf_line(points_line *line, uint32_t leaf)
     }
 }
 
-/* Traverses the boxes that the ray meets. Visits their leaves: for the ray, or for the line if
- * there is one. */
+/* Traverses the boxes that the ray meets, and tests their leaves: with the line, if there is
+ * one. */
 ALWAYS_INLINE void walk(points_ray *ray, points_line *line, bool is_back)
 {
     const tml_tree *tree = ray->tree;
@@ -192,8 +192,7 @@ ALWAYS_INLINE void lanes_apart(const float *point, const float *at, double *squa
     }
 }
 
-/* Squared distances of eight boxes: at most that of any point in the box. 2^-40 is subtracted for
- * rounding. */
+/* Squared distances of eight boxes, at most of any point in them: 2^-40 less for rounding. */
 ALWAYS_INLINE void boxes_apart(const float *point, const float *group, double *squared)
 {
     LANES
@@ -299,8 +298,7 @@ typedef struct open_box {
     uint32_t level, index;
 } open_box;
 
-/* Pushes a node's children that may be near enough, the nearest one last. Returns the new number of
- * open boxes. */
+/* Pushes a node's children that may be near enough, the nearest last. Returns the new count. */
 ALWAYS_INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uint32_t group,
                                      open_box *open, uint32_t count)
 {
@@ -408,7 +406,7 @@ static bool leaf_varies(points_angle *angle, uint32_t leaf)
 }
 
 /* Adds a leaf's triangles. Half of a triangle's solid angle is the argument of the complex number
- * length + volume i. If all eight are small, so is the argument of their product, and one atan2 is
+ * length + volume i. If all eight are small, so is their product's argument: one atan2 is
  * enough. */
 ALWAYS_INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
 {
