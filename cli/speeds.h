@@ -35,9 +35,9 @@ typedef struct cli_work {
     double bytes;       /* to copy to the GPU, and again back */
 } cli_work;
 
-/* Returns this machine's figures, read once. */
+/* Returns this machine's speeds, read once. */
 const speeds *speeds_here(void);
-/* Saves the figures. Returns false if they cannot be saved. */
+/* Saves speeds. Returns false if they cannot be saved. */
 bool speeds_keep(const speeds *s);
 /* Returns the GPU that auto would open, never a software driver; NULL if none was measured. */
 const speeds_device *speeds_gpu(const speeds *s);

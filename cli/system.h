@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Call it first: prepares the terminal, untranslated standard files, names with slashes. */
+/* Call it first: sets up the terminal, binary standard files, and slashes in names. */
 void system_begin(int argc, char **argv);
 
 bool system_shows_utf8(void); /* whether the terminal does */

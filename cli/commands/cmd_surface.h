@@ -20,7 +20,7 @@ typedef struct smoothing {
     uint32_t iterations;
 } smoothing;
 
-/* Spacing of a field's samples: a length, or a multiple of the radius. */
+/* Spacing of a field's samples: a length, or a share of the radius. */
 typedef struct cell_size {
     double size;
     bool is_in_radii;
