@@ -153,7 +153,10 @@ static tml_status check_length(desc_walk *c, uint32_t index)
         length->count = TML_MIN_OF(length->count, number(c, row->holds));
     of[sets] = length->count;
     if (sets == DESC_LENGTH) {
+        const uint32_t times = c->numbers->times;
         of[DESC_LAST] = length->count ? length->count - 1 : 0;
+        of[DESC_TIMES] =
+            times && length->count > UINT64_MAX / times ? UINT64_MAX : length->count * times;
         of[DESC_WORDS] = length->count / 32 + (length->count % 32 != 0);
     }
     return status;
@@ -241,6 +244,28 @@ static tml_status check_folds(desc_walk *c, uint32_t row)
     return count ? status : check_fold(c, row, 0, &folds[0]);
 }
 
+static tml_status check_enum(const desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    int value; /* an enumeration is as large */
+    memcpy(&value, field_of(c, index), sizeof value);
+    return value >= 0 && value <= row->most
+               ? TML_OK
+               : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %d, needs one of %s",
+                           c->call, row->name, value, row->of);
+}
+
+static tml_status check_range(const desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    const double value = row->kind == DESC_F32 ? (double)*(float *)field_of(c, index)
+                                               : *(double *)field_of(c, index);
+    return value >= row->range->low && value <= row->range->high
+               ? TML_OK
+               : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %g, needs %s", c->call,
+                           row->name, value, row->range->needs);
+}
+
 static tml_status check_row(desc_walk *c, uint32_t row)
 {
     switch ((desc_kind)c->rows[row].kind) {
@@ -255,6 +280,11 @@ static tml_status check_row(desc_walk *c, uint32_t row)
         return check_segments(c, row);
     case DESC_KERNELS:
         return check_kernel(c, row);
+    case DESC_ENUM:
+        return check_enum(c, row);
+    case DESC_F32:
+    case DESC_F64:
+        return check_range(c, row);
     case DESC_MADE:
         return check_made(c, row);
     case DESC_FOLDED:
@@ -268,7 +298,7 @@ static tml_status check_row(desc_walk *c, uint32_t row)
 
 /* ---- overlaps -------------------------------------------------------------------------------- */
 
-/* Does the kernel of the inputs read this one element by element, and are they as large as out's? */
+/* Does the kernel read this input element by element, and are the elements as large as out's? */
 static bool is_read_in_step(const desc_walk *c, const desc_place *out, const desc_place *in)
 {
     const desc_row *row = &c->rows[in->row];

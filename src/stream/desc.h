@@ -1,4 +1,4 @@
-/* A desc as a table: what is known of each field is said once, and desc_check checks them all.
+/* A desc as a table: what is known of each field is said once, and desc_check checks all of them.
  *
  *     enum { LENGTH, KEYS, SORTED, SCRATCH };
  *     static const desc_row rows[] = {
@@ -11,14 +11,14 @@
  *     desc_numbers numbers = {0};
  *     status = desc_check(tml, call, &DESC_TABLE(rows), &desc, &numbers);
  *
- * Rows are checked in their order; then no output may share memory with another buffer of the desc.
- * What a table cannot say is checked by a function of the call, before or after. */
+ * desc_check checks the rows in their order, and then that each output is apart from all other
+ * buffers of the desc. A call checks in functions of its own what a table cannot say. */
 #ifndef TML_STREAM_DESC_H
 #define TML_STREAM_DESC_H
 
 #include "stream/stream_internal.h"
 
-/* The kinds of fields. Some rows belong to another: like names it. */
+/* The kinds of fields. Some rows belong to another row, which .like names. */
 typedef enum desc_kind {
     DESC_IN,        /* tml_buffer that is read */
     DESC_OUT,       /* tml_buffer that is written */
@@ -26,45 +26,64 @@ typedef enum desc_kind {
     DESC_INPUTS,    /* tml_buffer[TML_MAX_INPUTS] that a kernel reads; like: the kernel's row */
     DESC_MADE,      /* tml_buffer[TML_MAX_OUTS] that a kernel writes; like: the kernel's row */
     DESC_FOLDED,    /* tml_reduce_result[TML_MAX_FOLDS]; like: the row of the stream */
-    DESC_PAYLOADS,  /* tml_payload[TML_MAX_PAYLOADS]; count and holds: elements of each in, out */
+    DESC_PAYLOADS,  /* tml_payload[TML_MAX_PAYLOADS]; count, holds: elements of each in, each out */
     DESC_SEGMENTED, /* tml_segments; sets DESC_SEGMENTS */
-    /* tml_length; sets the number count, by default DESC_LENGTH. By default it is all elements of
-     * like or, without like, that number as it was. holds: a number that bounds it. */
-    DESC_LENGTHS
+    /* tml_length; sets the number .count, by default DESC_LENGTH. Its own default is the number of
+     * elements of .like or, without .like, the number as it was. holds: a number that bounds it */
+    DESC_LENGTHS,
+    DESC_ENUM, /* an enumeration; of: its type's name; most: its last value */
+    DESC_F32,  /* float; range */
+    DESC_F64   /* double; range */
 } desc_kind;
 
-/* Numbers of elements, and of what elements hold, that are known when a desc is. */
+/* Numbers of elements, and numbers that elements hold. Rows name them, and lengths set them. */
 typedef enum desc_number {
     DESC_ANY, /* 0 */
     DESC_ONE,
-    DESC_LENGTH, /* bound of the length */
-    DESC_LAST,   /* index of the last element, or 0 */
-    DESC_WORDS,  /* 32-bit words with a bit for each element */
-    DESC_SEGMENTS,
-    DESC_SECOND, /* bound of another length of the call's */
+    DESC_LENGTH,   /* the bound of the length */
+    DESC_LAST,     /* the index of the last element, or 0 */
+    DESC_WORDS,    /* 32-bit words with a bit for each element */
+    DESC_TIMES,    /* the length times desc_numbers.times */
+    DESC_SEGMENTS, /* the bound of the number of segments */
+    DESC_SECOND,   /* another number of the call's, such as the bound of a second length */
     DESC_NUMBERS,
     DESC_OUTS /* in rows: the number that desc_numbers.outs names */
 } desc_number;
 typedef struct desc_numbers {
     uint64_t of[DESC_NUMBERS];
+    uint32_t times;
     desc_number outs;
-    uint32_t apart; /* bit r: outputs of row r share no memory at all, whatever their row says */
+    uint32_t apart; /* bit r: outputs of row r share no memory, whatever .shares says */
 } desc_numbers;
 
+/* What a number must be: low to high, and not NaN. needs: the same in words, with the default. */
+typedef struct desc_range {
+    double low, high;
+    const char *needs;
+} desc_range;
+
 typedef struct desc_row {
-    const char *name;      /* "desc.keys" */
-    const tml_type *types; /* ended by TML_TYPE_NONE; NULL: any type, or like's */
-    uint32_t shares;       /* bit r: an output may begin where the input of row r does, with payload
-                              i that of payload i, and with a kernel's inputs only if elements are as
-                              large, and the kernel reads them one by one */
+    const char *name; /* "desc.keys" */
+    union {
+        const tml_type *types; /* ended by TML_TYPE_NONE; NULL: any type, or that of .like */
+        const desc_range *range;
+        const char *of;
+    };
+    /* Bit r: this output may begin where the input of row r does. Of payloads: each where its own
+     * in does. Of a kernel's inputs: if its elements are as large, and the kernel reads that input
+     * one by one. */
+    uint32_t shares;
     uint16_t offset;
     uint8_t kind;
-    uint8_t like;       /* DESC_LIKE(row): of the same type as its buffer */
-    uint8_t count;      /* desc_number: least number of elements */
-    uint8_t holds;      /* desc_number: a u32 or u64 that may have to hold numbers up to it */
-    bool is_optional;   /* zeroed: not checked */
-    bool shares_inputs; /* a kernel that may use fewer of its inputs, since another has them too */
-    bool has_rank;      /* a kernel that may have a parameter tml_rank */
+    uint8_t like;     /* DESC_LIKE(row); of buffers: the row whose type this one has */
+    uint8_t count;    /* desc_number: the least number of elements */
+    uint8_t holds;    /* desc_number: the largest number that elements of u32 or u64 may hold */
+    uint8_t most;     /* the last value of an enumeration */
+    bool is_optional; /* zeroed fields are not checked */
+    bool is_anywhere; /* an input that may stay on the host */
+    bool
+        shares_inputs; /* a kernel that may use fewer inputs, since another kernel reads them too */
+    bool has_rank;     /* a kernel that may have a parameter tml_rank */
 } desc_row;
 
 typedef struct desc_table {
@@ -85,8 +104,8 @@ typedef struct desc_table {
         rows, TML_ARRAY_SIZE(rows)                                                                 \
     }
 
-/* Checks a copy of the caller's desc by its table, and replaces zeros of its lengths by their
- * defaults. numbers: what the rows name and the call knows before; the rest are set. */
+/* Checks desc, a copy of the caller's, by its table, and replaces zeroed lengths by their defaults.
+ * numbers  the call sets those that rows name and no length sets; desc_check sets the rest */
 tml_status desc_check(tml_context *tml, const char *call, const desc_table *table, void *desc,
                       desc_numbers *numbers);
 
