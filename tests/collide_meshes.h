@@ -1,6 +1,6 @@
-/* The meshes whose colliding triangles are recorded in data/collide_pairs.txt, as the program that
- * records them (collide_cgal.cpp) and the test that compares (test_collide_meshes.c) both see them.
- * C and C++. */
+/* The meshes whose colliding triangles are recorded in data/collide_pairs.txt. The program that
+ * records them (collide_cgal.cpp) and the test that compares them (test_collide_meshes.c) share
+ * this header. C and C++. */
 #ifndef COLLIDE_MESHES_H
 #define COLLIDE_MESHES_H
 
@@ -13,8 +13,8 @@
 
 #include <trommel/meshes.h>
 
-/* Below TML_DATA's meshes. The first IN_PLACE are pairs that were made to be put together as they
- * are; of these Cray_right is half of space, with corners at the largest floats. */
+/* Below TML_DATA's meshes. The first COLLIDE_IN_PLACE files are pairs that are made to be compared
+ * without a pose. Cray_right is a half-space, with corners at the largest floats. */
 static const char *const collide_files[] = {"pairs/ballA.off",
                                             "pairs/ballB.off",
                                             "pairs/Cray_left.obj",
@@ -49,7 +49,7 @@ typedef struct collide_mesh {
     uint64_t hash; /* of the corners */
 } collide_mesh;
 
-/* False with a message when the file cannot be read. */
+/* Loads a mesh. If the file cannot be read, prints a message and returns false. */
 bool collide_mesh_load(tml_context *tml, const char *path, collide_mesh *out);
 
 /* Scale and translation of the second mesh of a pair. */
@@ -57,10 +57,12 @@ typedef struct collide_pose {
     float scale, move[3];
 } collide_pose;
 
-/* Of one size to a factor of 2, and a little beside each other's middle. */
+/* Returns a pose that makes b as large as a, to a factor of 2, with its middle a little beside
+ * a's. */
 collide_pose collide_pose_of(const collide_mesh *a, const collide_mesh *b);
 
-/* What tml_collide makes of a vertex under the matrix of scale and translation, bit for bit. */
+/* Returns a mesh under a pose. Its vertices have the same bits as in tml_collide with the pose's
+ * matrix. */
 collide_mesh collide_mesh_moved(const collide_mesh *mesh, const collide_pose *pose);
 
 typedef struct collide_found {
@@ -68,8 +70,8 @@ typedef struct collide_found {
     uint32_t kind; /* tml_collide_class */
 } collide_found;
 
-/* A line of the record: files, pose, hashes of the meshes (of the first, moved second), counts by
- * class, and the hash of all that was found, in order. */
+/* Writes a line of the record: files, pose, hashes of the first and the moved second mesh, counts
+ * by class, and the hash of all found pairs. Sorts found. */
 void collide_line(char line[512], int a, int b, const collide_pose *pose, const collide_mesh *first,
                   const collide_mesh *second, collide_found *found, size_t count);
 

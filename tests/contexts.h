@@ -1,4 +1,4 @@
-/* Contexts and buffers that must come to be, for tests; include after test.h. */
+/* Contexts and buffers for tests; a failure to create one fails the test. Include after test.h. */
 #ifndef CONTEXTS_H
 #define CONTEXTS_H
 
@@ -7,18 +7,18 @@
 
 #include "core/platform.h"
 
-/* threads 0: as many as there are processors. */
+/* Opens a context of the CPU engine. threads 0: one per processor. */
 tml_context *open_cpu(uint32_t threads);
 
-/* Opens the number-th device of all engines; NULL when there are no more. */
+/* Opens the number-th device of all engines; NULL if there are no more. */
 tml_context *open_device(uint32_t number);
 
-/* Takes addresses, not memory, until none are left for a buffer of PTRDIFF_MAX / 2 bytes: where
- * they have 32 bits, there may be some at first. */
+/* Creates buffers of PTRDIFF_MAX / 2 bytes until that fails. They take addresses, not memory; with
+ * 32-bit addresses, there may be room for some. */
 void fill_addresses(tml_context *tml);
 tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data);
 
-/* An allocator that counts what it is asked for in user, a uint64_t. */
+/* An allocator that counts its requests in user, a uint64_t. */
 static inline void *counted_alloc(void *user, size_t size, size_t alignment)
 {
     ++*(uint64_t *)user;
@@ -27,7 +27,7 @@ static inline void *counted_alloc(void *user, size_t size, size_t alignment)
 
 void counted_free(void *user, void *memory, size_t size);
 
-/* A buffer's first elements on the heap. */
+/* Reads a buffer's first elements into memory that the caller frees. */
 void *fetch(tml_context *tml, tml_buffer buffer, uint64_t count);
 
 #endif

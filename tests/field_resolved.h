@@ -1,10 +1,10 @@
-/* A field's zeroes resolved, as tml_field_prepare does it. */
+/* Replaces zeros in a field's desc by the values that tml_field_prepare chooses. */
 #ifndef FIELD_RESOLVED_H
 #define FIELD_RESOLVED_H
 
 #include <trommel/field.h>
 
-/* resolved may be desc. iso may be NULL. On failure both stay. */
+/* resolved may be desc, and iso NULL. On failure neither is changed. */
 static inline tml_status resolve_field(tml_context *tml, const tml_field_desc *desc,
                                        tml_field_desc *resolved, double *iso)
 {

@@ -1,6 +1,5 @@
-/* A test program's own folder of temporary files, which test_main_in_folder (or
- * make_folder and remove_folder) makes and removes; include after
- * test.h. */
+/* A test program's own folder of temporary files. test_main_in_folder, or make_folder and
+ * remove_folder, creates and removes it. Include after test.h. */
 #ifndef FOLDER_H
 #define FOLDER_H
 
@@ -8,7 +7,8 @@
 
 extern char folder[512];
 
-/* Good until eight more paths were made, as test_path. */
+/* Returns the path of a file in the folder. As with test_path, it is valid until eight more paths
+ * are made. */
 static inline const char *in_folder(const char *name)
 {
     return test_path(folder, name);
@@ -18,7 +18,7 @@ void write_file(const char *name, const void *data, size_t size);
 size_t file_count(void);
 void remove_files(void);
 
-/* name tells one program's folder from another's. */
+/* Creates the folder. name is part of its name. */
 bool make_folder(const char *name);
 
 static inline void remove_folder(void)
@@ -27,7 +27,7 @@ static inline void remove_folder(void)
     rmdir(folder);
 }
 
-/* As test_main. */
+/* As test_main, with a folder. */
 static inline int test_main_in_folder(const char *name, int argc, char **argv)
 {
     if (!make_folder(name))

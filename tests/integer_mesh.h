@@ -1,5 +1,5 @@
-/* Meshes of integer coordinates, which exact arithmetic can judge, and trees of them times a power
- * of two; include after test.h. */
+/* Meshes with integer coordinates, for exact arithmetic, and trees of such meshes scaled by a power
+ * of two. Include after test.h. */
 #ifndef INTEGER_MESH_H
 #define INTEGER_MESH_H
 
@@ -8,7 +8,7 @@
 #ifdef __SIZEOF_INT128__
 __extension__ typedef __int128 wide;
 #else
-typedef int64_t wide; /* what needs more is skipped */
+typedef int64_t wide; /* tests that need more bits are skipped */
 #endif
 
 extern uint64_t random_state;

@@ -1,4 +1,5 @@
-/* Numbers of 1 to 8 bytes in the machine's order, from and to 64 bits, and in a file's order. */
+/* Converts between 64-bit numbers and numbers of 1 to 8 bytes, in the byte order of the machine or
+ * of a file. */
 #ifndef LOW_BYTES_H
 #define LOW_BYTES_H
 
@@ -21,14 +22,14 @@ static inline uint64_t get_low(const void *in, size_t size)
     return x;
 }
 
-/* Copies a number to or from a file's order. */
+/* Copies a number between the machine's byte order and a file's. */
 static inline void put_ordered(void *out, const void *in, size_t size, bool big_endian)
 {
     for (size_t i = 0; i < size; i++)
         ((uint8_t *)out)[i] = ((const uint8_t *)in)[big_endian != IS_BIG_ENDIAN ? size - 1 - i : i];
 }
 
-/* A number as an integer, f32 or f64 of that order. Returns its size. */
+/* Writes a number as an integer, f32 or f64, in a byte order. Returns its size. */
 static inline size_t put_scalar(void *out, double number, tml_type type, bool big_endian)
 {
     size_t size = tml_type_size(type);

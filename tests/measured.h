@@ -1,4 +1,4 @@
-/* What a context says of itself, and of the scratch that a call needs. */
+/* A context's description, and the scratch that a call needs. */
 #ifndef MEASURED_H
 #define MEASURED_H
 
@@ -11,7 +11,8 @@ static inline tml_device_info test_described(const tml_context *context)
     return info;
 }
 
-/* Bytes of scratch that a call needs, which runs nothing; 0 while a command buffer is recorded. */
+/* SCRATCH_OF returns the bytes of scratch that a call needs, without running the call; 0 while a
+ * command buffer is recorded. */
 static inline size_t scratch_measured(tml_context *context)
 {
     tml_prepared prepared;

@@ -1,4 +1,4 @@
-/* Calls of POSIX that test programs make and Windows has not. Files are opened in binary mode. */
+/* POSIX functions that test programs call and Windows lacks. Files are opened in binary mode. */
 #ifndef ON_WINDOWS_H
 #define ON_WINDOWS_H
 
@@ -18,7 +18,7 @@ __attribute__((constructor)) static void files_are_binary(void)
     _fmode = _O_BINARY;
 }
 
-/* Names end in XXXXXX, and in after more characters. */
+/* Replaces the XXXXXX in a name. after: the number of characters that follow it. */
 static inline void fill_name(char *name, size_t after)
 {
     static unsigned number;
@@ -39,7 +39,7 @@ static inline int mkstemps(char *name, int after)
     return _open(name, _O_RDWR | _O_CREAT | _O_EXCL | _O_BINARY, 0600);
 }
 
-/* What free() takes, and as aligned as malloc is: 16 bytes. */
+/* Memory that free() accepts. Supports at most malloc's alignment, 16 bytes. */
 static inline int posix_memalign(void **out, size_t alignment, size_t size)
 {
     *out = alignment <= 16 ? malloc(size) : NULL;
@@ -55,7 +55,7 @@ static inline ssize_t pwrite(int file, const void *data, size_t size, int64_t of
     return wrote;
 }
 
-/* CTest has a limit of its own. */
+/* Does nothing: CTest has its own time limit. */
 static inline unsigned alarm(unsigned seconds)
 {
     return seconds * 0;

@@ -1,8 +1,9 @@
-/* What test_random's calls are and what they must do: a program is a list of calls, and each call
- * has a model, the simplest loop over plain arrays that does the same to a mirror of every buffer.
+/* The calls of test_random, and their models. A program is a list of calls. Each buffer has a
+ * mirror, a plain array, and each call a model: the simplest loop that does to mirrors what the
+ * call does to buffers.
  *
- * A call names its buffers by numbers that are given once in a program, so that it means the same
- * whatever other calls are left out; a call whose buffers are not there is left out, too. */
+ * A call names its buffers by numbers. A program gives a number to only one buffer, so that a call
+ * means the same when other calls are omitted. A call whose buffers do not exist is omitted, too. */
 #ifndef RANDOM_MODEL_H
 #define RANDOM_MODEL_H
 
@@ -45,7 +46,7 @@ typedef enum call_kind {
     CALL_END,
     CALL_STALE,
     CALL_SURFACE,
-    /* What may be recorded: */
+    /* Calls that may be recorded: */
     CALL_MAP_STREAM,
     CALL_REDUCE,
     CALL_HISTOGRAM,
@@ -107,14 +108,14 @@ typedef enum array_role { ROLE_PLAIN, ROLE_OFFSETS, ROLE_SCRATCH } array_role;
 typedef struct call {
     uint8_t kind;
     uint8_t context;
-    uint8_t recording; /* 1 and up; 0: the context's own */
+    uint8_t recording; /* number from 1; 0: the call runs on the context */
     uint8_t method, fold, kernel, role, style;
     uint16_t options;
     uint16_t at[AT_PLACES]; /* numbers of buffers from 1; 0: none */
     uint16_t dims[3];
     tml_type type;
-    uint64_t count; /* elements; of an operation the bound of its length, 0: all */
-    uint64_t index; /* first element; of length.device; offsets' largest value; bytes */
+    uint64_t count; /* elements; for an operation, the bound of its length, 0: all */
+    uint64_t index; /* first element; of length.device or iso; offsets' largest value; bytes */
     uint64_t seed;
 } call;
 
@@ -161,24 +162,25 @@ static inline uint64_t random_below(uint64_t *state, uint64_t n)
     return test_random(state) % n;
 }
 
-/* Lengths on the seams of words, workgroups, blocks and tiles, and primes. */
+/* Returns a random length. Many are next to multiples of words, workgroups, blocks and tiles, or
+ * primes. */
 uint64_t random_size(uint64_t *state);
 
 /* ---- mirrors --------------------------------------------------------------------------------- */
 
-/* A buffer of the library's, and what it must hold. */
+/* A buffer of the library, and its expected contents. */
 typedef struct array {
     tml_buffer buffer;
     tml_type type;
     uint64_t count;
     size_t size;
     uint8_t *mirror;
-    uint8_t *lent; /* memory of the caller's, with guards around it */
+    uint8_t *lent; /* caller-owned memory, with guards around it */
     uint8_t context;
     array_role role;
     bool is_live;
     bool was_live;
-    bool is_unknown; /* the last call leaves it open what this holds */
+    bool is_unknown; /* the contents after the last call are not specified */
 #ifdef TML_VULKAN
     VkBuffer lent_buffer;
     VkDeviceMemory lent_memory;
@@ -200,7 +202,7 @@ static inline void store_integer(array *out, uint64_t i, uint64_t value)
 
 void store_real(array *out, uint64_t i, double value);
 
-/* A count, which stays at the largest number that its type holds. */
+/* Stores a count, clamped to the largest number of its type. */
 static inline void store_count(array *out, uint64_t i, uint64_t value)
 {
     if (out)
@@ -219,8 +221,8 @@ enum {
     STYLES
 };
 
-/* Contents by a style and a seed. Floats are small whole numbers, so that sums are exact in any
- * order. */
+/* Fills an array by a style and a seed. Floats are small whole numbers, so that sums are exact in
+ * any order. */
 void fill(tml_type type, uint64_t count, int style, uint64_t seed, uint8_t *out);
 
 static inline int compare_u64(const void *a, const void *b)
@@ -229,32 +231,32 @@ static inline int compare_u64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Ascending offsets up to limit, some of them equal. */
+/* Fills an array with ascending offsets up to limit, some of them equal. */
 void fill_offsets(tml_type type, uint64_t count, uint64_t limit, uint64_t seed, uint8_t *out);
 void fill_array(array *a, const call *c, uint64_t first, uint64_t count);
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* One context's buffers, by their numbers, as its calls see them. */
+/* The buffers of a call, and what else the call and its model need. */
 typedef struct operands {
     array *at[AT_PLACES];   /* NULL: none */
-    tml_context *reference; /* one thread of the CPU engine's, for surfaces */
-    tml_program *program;   /* the operation becomes its step; NULL: it runs */
-    char *problem;          /* what the model itself could not do */
+    tml_context *reference; /* the CPU engine with one thread, for surfaces */
+    tml_program *program;   /* gets the operation as a step; NULL: the operation runs */
+    char *problem;          /* a message, if the model itself fails */
     size_t problem_size;
 } operands;
 
 tml_params params_of(const call *c, const array *words);
 
-/* The desc of a surface, with buffers as make says. */
+/* Returns the desc of a surface, with the buffers that make returns for places. */
 tml_surface_desc surface_desc(const operands *o, const call *c,
                               tml_buffer (*make)(const operands *, int));
 
-/* Samples are 0 and 1 and the isovalue is a half or a whole number, or a vertex may lie elsewhere
- * by a rounding. */
+/* Are vertices exact? They are if samples are 0 and 1 and the isovalue is the default, a half, or a
+ * whole number. Otherwise rounding may move them. */
 bool surface_is_exact(const operands *o, const call *c);
 
-/* The folds of a reduce: its own, then others. */
+/* Returns fold k of a reduce: its own, then others. */
 static inline tml_fold also_fold(const call *c, uint32_t k)
 {
     return (tml_fold)((c->fold + 2 * k) % (TML_FOLD_MEAN + 1));

@@ -1,6 +1,6 @@
-/* Runs a program of test_random: makes each call on a context and its model on the mirrors, and
- * compares the two. On Vulkan it plays the host program: device, queue, command buffers and some of
- * the buffers are its own. */
+/* Runs a program of test_random: makes each call on a context, runs its model on the mirrors, and
+ * compares buffers and mirrors. On Vulkan it is also the host program, which owns the device, the
+ * queue, the command buffers and some of the buffers. */
 #ifndef RANDOM_RUN_H
 #define RANDOM_RUN_H
 
@@ -33,23 +33,23 @@ enum {
 
 typedef struct random_settings {
     tml_engine_kind engine;
-    char device[16]; /* number for tml_open */
+    char device[16]; /* its number, for tml_open */
     char name[128];
-    uint32_t threads; /* CPU; 0: as the program says */
+    uint32_t threads; /* on the CPU; 0: the program decides */
     bool validate;
-    unsigned patience; /* seconds for one call; one that never ends is a failure, too */
+    unsigned patience; /* seconds for one call; a call that takes longer is a failure */
 } random_settings;
 
-/* A command buffer, or a program of streams. On Vulkan programs are enqueued into command
- * buffers. */
+/* A command buffer, or a program of stream operations. On Vulkan, programs are enqueued into
+ * command buffers. */
 typedef struct recording {
     bool is_made;
     const call *calls[RECORDED];
     uint32_t count;
-    tml_program *program; /* NULL: its calls are recorded into the command buffer themselves */
+    tml_program *program; /* NULL: calls are recorded directly into the command buffer */
 #ifdef TML_VULKAN
     VkCommandBuffer commands;
-    VkFence fences[IN_FLIGHT]; /* of its submissions that nobody waited for */
+    VkFence fences[IN_FLIGHT]; /* of submissions not yet waited for */
     uint32_t pending;
 #endif
 } recording;
@@ -89,17 +89,17 @@ void expect(random_run *r, const side *s, const char *what, tml_status status, t
 #ifdef TML_VULKAN
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL random_get_instance(VkInstance instance, const char *name);
 
-/* Destroys the pipelines that are kept, and the device. */
+/* Destroys the kept pipelines and the device. */
 void random_host_close(void);
 
-/* The host's own VkBuffer for an array, with guards; NULL when there is none to be had. */
+/* Creates a VkBuffer of the host for an array, with guards. Returns its memory; NULL on failure. */
 uint8_t *random_host_lend(array *a, size_t size);
 void random_host_take_back(array *a);
 #endif
 
 /* ---- operands and recordings ----------------------------------------------------------------- */
 
-/* Are all of a call's buffers there? */
+/* Finds a call's buffers; false if one does not exist. */
 bool operands_of(random_run *r, const call *c, operands *out);
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -109,13 +109,13 @@ void adopt_outputs(random_run *r, const operands *o);
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* With size, only asks for the bytes of scratch. */
+/* Makes a call. size: if given, the call only measures its bytes of scratch. */
 tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *size);
 void do_operation(random_run *r, const call *c);
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Runs a program on contexts of its own; false with a message when something was wrong. */
+/* Runs a program on contexts of its own; false, with a message, if something is wrong. */
 bool run_program(const random_settings *settings, const call *calls, size_t count,
                  random_tally *tally, volatile size_t *at, char *message, size_t message_size);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The rotation of a quaternion of any length but 0, as the rows of a pose without a shift. */
+/* Converts a quaternion, of any length but 0, to the rows of a pose without translation. */
 void rotation_of(const double q[4], double m[12]);
 
 #endif

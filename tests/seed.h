@@ -1,5 +1,5 @@
-/* Numbers by chance, and samples that differ from run to run: what of a sample is taken depends on
- * TML_SEED, a number. */
+/* Random numbers, and samples of tests that differ from run to run: TML_SEED, a number, selects
+ * them. */
 #ifndef SEED_H
 #define SEED_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* 1 without it. Programs that use it print it. */
+/* Returns TML_SEED; 1 if it is unset. Programs that use it print it. */
 static inline uint64_t test_seed(void)
 {
     const char *seed = getenv("TML_SEED");
@@ -24,14 +24,14 @@ static inline uint64_t test_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Sanitizers take up to ten times as long, emulators forty. */
+/* Sanitizers take up to 10 times as long, emulators 40 times. */
 #if defined(TML_SANITIZED) || defined(TML_EMULATED)
 enum { TEST_IS_SLOW = 1 };
 #else
 enum { TEST_IS_SLOW = 0 };
 #endif
 
-/* A slow run sees one of so many: is i of those? */
+/* Does this run include item i? A slow run includes one item in one_of. */
 static inline bool test_takes(uint64_t i, uint64_t one_of)
 {
     return !TEST_IS_SLOW || (i + test_seed()) % one_of == 0;

@@ -1,9 +1,9 @@
-/* A second marching cubes, for comparison: slow, without tables, without any code of the library's.
+/* A second marching cubes, for comparison: slow, without tables, and without code of the library.
  *
- * Cells are visited one by one; on each face, segments are found by walking around the face from
- * each crossed edge; loops are what the segments form. It says which vertices a mesh has, in their
- * order, and which directed segments bound each cell's share of it. Inside a cell, triangulations
- * may differ; their number of triangles and their outer sides may not. */
+ * It visits cells one by one. On each face, it finds segments by walking around the face from each
+ * crossed edge; the segments form loops. The result is the vertices of the mesh, in order, and the
+ * directed segments that bound the triangles of each cell. Inside a cell, other triangulations are
+ * right, too, if they have the same number of triangles and the same outer edges. */
 #ifndef SUPPORT_MARCHING_CUBES_H
 #define SUPPORT_MARCHING_CUBES_H
 
@@ -28,12 +28,12 @@ typedef struct mc_segment {
     uint64_t from, to; /* vertices */
 } mc_segment;
 
-/* The share of one cell that has triangles. */
+/* A cell that has triangles. */
 typedef struct mc_cell {
     uint64_t segment_first, segment_count;
     uint64_t triangle_count;
     uint64_t
-        sample; /* its lowest corner in the region; of a cell that begins outside, the nearest */
+        sample; /* its lowest corner; if that is outside the region, the nearest sample inside */
 } mc_cell;
 
 typedef struct mc_mesh {
@@ -42,14 +42,14 @@ typedef struct mc_mesh {
     mc_cell *cells;   /* by z, then y, then x */
     mc_segment *segments;
     uint64_t vertex_count, triangle_count, cell_count, segment_count;
-    int64_t solid_euler; /* of the inside, made of samples, the edges and faces between them, and
-                          * cells: twice this is the Euler characteristic of a closed surface */
+    int64_t solid_euler; /* Euler characteristic of the inside, made of samples, edges, faces and
+                          * cells; a closed surface has twice this */
 } mc_mesh;
 
 mc_mesh mc_extract(const mc_input *input);
 void mc_free(mc_mesh *mesh);
 
-/* Sample i of an array of any scalar type, rounded to double. */
+/* Returns sample i of an array of any scalar type, rounded to double. */
 double mc_sample(const void *samples, tml_type type, uint64_t i);
 float mc_half_to_float(uint16_t half);
 

@@ -1,4 +1,4 @@
-/* OpenSubdiv's Loop subdivision behind a C interface, to compare with (support_opensubdiv.cpp). */
+/* OpenSubdiv's Loop subdivision with a C interface, for comparison (support_opensubdiv.cpp). */
 #ifndef SUPPORT_OPENSUBDIV_H
 #define SUPPORT_OPENSUBDIV_H
 
@@ -11,12 +11,12 @@ extern "C" {
 
 typedef struct osd_mesh osd_mesh;
 
-/* boundary and seams: numbers of tml_subdivide_boundary (0 and 1) and tml_subdivide_seams. */
+/* boundary and seams: values of tml_subdivide_boundary (0 and 1) and tml_subdivide_seams. */
 typedef struct osd_desc {
     uint32_t vertex_count, triangle_count;
     const uint32_t *triangles;
     uint32_t crease_count;
-    const uint32_t *creases; /* 2 each */
+    const uint32_t *creases; /* 2 vertices each */
     const float *crease_sharpness;
     uint32_t corner_count;
     const uint32_t *corners;
@@ -30,25 +30,26 @@ typedef struct osd_desc {
 
 osd_mesh *osd_create(const osd_desc *desc);
 void osd_destroy(osd_mesh *mesh);
-/* The vertex of the next level that a vertex, or an edge by its vertices, of a level becomes. -1:
- * there is no such edge. */
+/* Return the vertex of the next level that a vertex of a level, or the edge from a to b, becomes.
+ * -1: there is no such edge. */
 int32_t osd_child_of_vertex(const osd_mesh *mesh, uint32_t level, uint32_t vertex);
 int32_t osd_child_of_edge(const osd_mesh *mesh, uint32_t level, uint32_t a, uint32_t b);
-/* Does the surface have one normal at a vertex of a level, or on the boundary one side alone? */
+/* Does the surface have only one normal at a vertex of a level? On the boundary it has. */
 bool osd_is_one_sided(const osd_mesh *mesh, uint32_t level, uint32_t vertex);
-/* Vertices, or channel values, of a level. */
+/* Return the number of vertices, or of channel values, of a level. */
 uint32_t osd_count(const osd_mesh *mesh, uint32_t level);
 uint32_t osd_value_count(const osd_mesh *mesh, uint32_t level);
-/* The three values of a triangle of a level, and its vertices. */
+/* Finds the vertices and the channel values of a triangle of a level. */
 void osd_triangle(const osd_mesh *mesh, uint32_t level, uint32_t triangle, uint32_t vertices[3],
                   uint32_t values[3]);
-/* Points of all levels from those of level 0, in double: out[level] has room for osd_count
- * points. */
+/* Refine points, or channel values, of level 0 to all levels, in double. out[level] has room for
+ * osd_count points or osd_value_count values. */
 void osd_refine(const osd_mesh *mesh, const float *points, double *const *out);
 void osd_refine_values(const osd_mesh *mesh, const float *uvs, double *const *out);
-/* The four children of a triangle in the next level. */
+/* Finds the four children of a triangle in the next level. */
 void osd_children(const osd_mesh *mesh, uint32_t level, uint32_t triangle, uint32_t children[4]);
-/* Limits and tangents of the last level's points; each has room for osd_count(levels) points. */
+/* Computes limits and tangents of the last level's points; each output has room for
+ * osd_count(levels) points. */
 void osd_limit(const osd_mesh *mesh, const double *points, double *limits, double *tangents_u,
                double *tangents_v);
 

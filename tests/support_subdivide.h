@@ -1,4 +1,4 @@
-/* Meshes to subdivide, made by arithmetic, and what tests of subdivision share. */
+/* Shared by the tests of subdivision: meshes made by formulas, and subdividers of them. */
 #ifndef SUPPORT_SUBDIVIDE_H
 #define SUPPORT_SUBDIVIDE_H
 
@@ -23,17 +23,16 @@ enum test_mesh_kind {
     MESH_TORUS,   /* valence 6 throughout, points moved at random */
     MESH_STAR,    /* two apexes of valence 100 */
     MESH_SHEET,   /* open, with valences 2 to 8 at random */
-    MESH_CREASED, /* a closed box of many triangles, with infinite, semi-sharp and crossing creases,
-                       * darts and corners */
+    MESH_CREASED, /* the torus with infinite, semi-sharp and crossing creases, darts and corners */
     MESH_OPEN_CREASED, /* a sheet with creases that end inside and on the boundary */
-    MESH_TRIANGLE,     /* one alone */
+    MESH_TRIANGLE,     /* a single one */
     MESH_KINDS
 };
 
-/* The same mesh on every machine. */
+/* Makes a mesh, the same on every machine. */
 void test_mesh_make(enum test_mesh_kind kind, test_mesh *out);
 
-/* Buffers of a mesh and a subdivider made of them; base says everything else. */
+/* Creates a subdivider from a mesh; base has all other fields. */
 tml_status test_mesh_subdivider(tml_context *tml, const test_mesh *mesh,
                                 const tml_subdivider_desc *base, tml_subdivider **out);
 

@@ -4,11 +4,11 @@
  *     TEST(scan_of_nothing_is_nothing) { CHECK_OK(tml, tml_scan(...)); CHECK_EQ_U64(total, 0); }
  *     int main(int argc, char **argv) { return test_main(argc, argv); }
  *
- * A failed check prints file, line and values, fails its test and goes on. SKIP leaves the test and
- * is counted apart: a skip is never a pass. A program's arguments are parts of names: only tests
- * whose name contains one of them run, and of those the share that TML_SHARE asks for. The exit
- * status is 0 when all is well, 1 after a failure, and 77 (what CTest shows as skipped) when
- * nothing ran but skips. */
+ * A failed check prints file, line and values and fails its test; the test goes on. SKIP leaves the
+ * test; skips are counted separately from passes. A program's arguments are parts of names: only
+ * tests whose name contains one of them run, and of those the share that TML_SHARE selects. The
+ * exit status is 1 after a failure, 77 if all tests were skipped (CTest shows it as skipped), and
+ * otherwise 0. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -38,8 +38,8 @@ typedef struct test_case {
 
 /* The tests of this file. */
 static test_case *test_first, **test_last __attribute__((unused)) = &test_first;
-/* Of the program (support_test.c): helpers in other files check, too. Failures are atomic because
- * checks may stand in tasks that run on several threads. */
+/* Of the whole program (support_test.c), because helpers in other files check, too. Failures are
+ * atomic because tasks on several threads may check. */
 extern _Atomic int test_failures;
 extern char test_skip_reason[256];
 
@@ -56,7 +56,7 @@ enum { TEST_PRINTED_FAILURES = 12, TEST_EXIT_SKIPPED = 77 };
     }                                                                                              \
     static void test_##name(void)
 
-/* Records a failure and prints where and what. Always false. */
+/* Records a failure, and prints where and what. Returns false. */
 TML_FORMAT(3, 4) bool test_fail(const char *file, int line, const char *format, ...);
 
 static inline bool test_true(const char *file, int line, const char *what, bool value)
@@ -107,40 +107,41 @@ static inline bool test_status(const char *file, int line, const char *what, con
 #define CHECK_STR(a, b)       test_str(__FILE__, __LINE__, #a " == " #b, (a), (b))
 /* A call of the library that must succeed. tml is the context whose message is shown, or NULL. */
 #define CHECK_OK(tml, call) test_status(__FILE__, __LINE__, #call, (tml), (call), TML_OK)
-/* A call that must fail with just this status. */
+/* A call that must fail with exactly this status. */
 #define CHECK_STATUS(call, expected)                                                               \
     test_status(__FILE__, __LINE__, #call, NULL, (call), (expected))
 
-/* Leaves the test function it stands in. */
+/* Returns from the test function, and counts it as skipped. */
 #define SKIP(...)                                                                                  \
     do {                                                                                           \
         snprintf(test_skip_reason, sizeof test_skip_reason, __VA_ARGS__);                          \
         return;                                                                                    \
     } while (0)
 
-/* root/relative in one of a few rotating buffers: good until eight more paths were made. */
+/* Returns root/relative, valid until eight more paths are made. */
 const char *test_path(const char *root, const char *relative);
 
-/* The file's first size - 1 bytes as text; none of a file that is not there. */
+/* Reads a file's first size - 1 bytes as text; none if there is no file. */
 void test_read_text(const char *path, char *text, size_t size);
 
-/* Are both files there, and the same? */
+/* Do both files exist, with the same contents? */
 bool test_same_files(const char *a, const char *b);
 
-/* A file of the subset that is shipped with the sources. */
+/* Returns the path of a file of the subset that is shipped with the sources. */
 static inline const char *test_data(const char *relative)
 {
     const char *root = getenv("TML_TEST_DATA");
     return test_path(root ? root : "tests/data", relative);
 }
 
-/* A file of the whole collection that TML_DATA names; NULL where there is none. */
+/* Returns the path of a file of the whole collection, which TML_DATA names; NULL if there is
+ * none. */
 const char *test_full_data(const char *relative);
 
-/* Runs the tests of a list that are asked for; returns the exit status. */
+/* Runs the requested tests of a list; returns the exit status. */
 int test_run(const test_case *first, int argc, char **argv);
 
-/* Those of this file. */
+/* Runs the requested tests of this file. */
 static inline int test_main(int argc, char **argv)
 {
     return test_run(test_first, argc, argv);

@@ -1,5 +1,5 @@
-/* What the tests of volume formats share: real files against what another reader found, damaged
- * ones, cut and changed ones. Stands after test.h and memory_watch.h. */
+/* Shared by the tests of volume formats: checks of real files against another reader's results, and
+ * of damaged, truncated and changed files. Include after test.h and memory_watch.h. */
 #ifndef TML_TEST_VOLUME_CHECK_H
 #define TML_TEST_VOLUME_CHECK_H
 
@@ -20,20 +20,21 @@ typedef struct volume_check {
 
 void check_volume(tml_context *tml, const char *path, const volume_check *expected);
 
-/* Loads from an exact block, so that a sanitizer sees the first byte read past it. */
+/* Loads from a heap block of exactly size bytes, so that a sanitizer detects reads past the end. */
 tml_status load_exact(tml_context *tml, const char *name, const void *data, size_t size,
                       const tml_load_desc *desc, tml_volume *out);
 void expect_refusal(tml_context *tml, const char *name, const void *data, size_t size,
                     tml_status expected, const char *word);
 
-/* Every start of a file from sure bytes on, but for those that lack less than tail bytes, is
- * refused; with each byte of its first sure ones changed it is refused or read. No request is
- * larger than memory. */
+/* Truncates a file to each length. Files of at least sure bytes that lack more than tail bytes must
+ * be refused. Then changes each of the first sure bytes; such files may be refused or read. No
+ * request for memory may be larger than memory. */
 void cut_and_change(const char *name, const void *data, size_t size, size_t sure, size_t tail,
                     size_t memory);
 
-/* All files of the collection's damaged ones whose names start so are refused, with a message;
- * those of readable (NULL-terminated) may be read. No request for memory is larger than memory. */
+/* Loads the collection's damaged files whose names begin with start. They must be refused with a
+ * message that names the file, but files in readable (NULL-terminated) may be read. No request for
+ * memory may be larger than memory. */
 void check_damaged(const char *start, const char *const *readable, size_t memory);
 
 #endif

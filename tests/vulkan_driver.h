@@ -17,18 +17,18 @@ extern struct vulkan_driver {
     uint32_t calls;   /* of functions that can fail, since reset */
     uint32_t fail_at; /* the call that fails, from 1; 0: none */
     VkResult failure;
-    const char *failed;   /* the name of the function that did */
-    const char *missing;  /* a function that is not there */
+    const char *failed;   /* the name of the function that failed */
+    const char *missing;  /* a function that is not found */
     bool no_addresses;    /* the device lacks bufferDeviceAddress */
-    bool no_patience;     /* it says that it keeps workgroups moving, but nobody waits for any */
-    uint32_t looks;       /* then: how often a tile looks at a silent one */
-    bool claims_progress; /* it says that, and is asked to show it */
-    uint32_t lanes;  /* what it says of its subgroups' size, which nobody can ask for; 0: truth */
-    bool sizes_vary; /* it says that subgroups are of several sizes */
-    int live;        /* objects created and not destroyed */
-    VkDevice device; /* the last one that functions were asked of */
-    /* Optional: says of each call that can fail, in place of fail_at, what it returns at once;
-     * VK_SUCCESS: the real one is called. */
+    bool no_patience;     /* the device claims forward progress, but waits end after looks */
+    uint32_t looks;       /* for no_patience: how often a workgroup polls a silent tile */
+    bool claims_progress; /* the device claims forward progress, and is probed for it */
+    uint32_t lanes;       /* claimed subgroup size, without subgroupSizeControl; 0: the real size */
+    bool sizes_vary;      /* the device claims several subgroup sizes */
+    int live;             /* objects created and not destroyed */
+    VkDevice device;      /* the last one in a call of vkGetDeviceProcAddr */
+    /* Optional, in place of fail_at: returns the result of each call that can fail; VK_SUCCESS: the
+     * real function is called. */
     VkResult (*ask)(const char *name);
     void (*dispatched)(void); /* optional: called after each dispatch that is enqueued */
 } vulkan_driver;

@@ -1,5 +1,5 @@
-/* A Vulkan program that lends its device, and hears what a validation layer says of it and of the
- * library; include after test.h, without which it checks nothing. */
+/* A Vulkan program whose device the library uses. A validation layer checks both. Include after
+ * test.h; without test.h nothing is checked. */
 #ifndef VULKAN_HOST_H
 #define VULKAN_HOST_H
 
@@ -21,18 +21,19 @@ extern struct host_state {
     VkCommandPool pool;
     bool has_size_control;
     VkDebugUtilsMessengerEXT messenger;
-    char message[512]; /* of a validation layer */
+    char message[512]; /* the validation layer's first one */
 } host;
 
 #define VK(name) ((PFN_vk##name)host.get(host.instance, "vk" #name))
 
-/* name: how the device's begins, "" for the first one. validate: with the Khronos layer, of
- * synchronisation too. What the device is made with must be what the library is told. */
+/* Opens a device, with the features that host_desc states.
+ * name      begins the device's name; "": the first device
+ * validate  by the Khronos layer, which also checks synchronisation */
 bool host_open(const char *name, bool validate);
 void host_close(void);
 
 #ifdef TEST_H
-/* Opens the first device, with a validation layer where there is one; false: there is no device. */
+/* Opens the first device, with a validation layer if there is one; false: there is no device. */
 bool host_open_any(void);
 
 static inline tml_vulkan_desc host_desc(void)
@@ -46,7 +47,7 @@ static inline tml_vulkan_desc host_desc(void)
                              .has_size_control = host.has_size_control};
 }
 
-/* A context on the host's device; NULL: there is no device. */
+/* Opens a context on the host's device; NULL: there is no device. */
 tml_context *host_lend(tml_allocator allocator);
 void host_take_back(tml_context *tml);
 VkCommandBuffer host_commands(void);
@@ -57,7 +58,7 @@ static inline void host_begin(VkCommandBuffer commands)
     CHECK(VK(BeginCommandBuffer)(commands, &begin) == VK_SUCCESS);
 }
 
-/* Submits what was recorded, and waits. */
+/* Submits recorded commands, and waits. */
 void host_submit(VkCommandBuffer commands);
 #endif
 

@@ -1,5 +1,5 @@
-/* Images of a Vulkan program for tests: filled from the host, and fetched from as shaders do;
- * include after vulkan_host.h. */
+/* Images of a Vulkan program, for tests: filled from the host, and read by a shader. Include after
+ * vulkan_host.h. */
 #ifndef VULKAN_IMAGES_H
 #define VULKAN_IMAGES_H
 
@@ -28,12 +28,12 @@ static inline void host_memory_destroy(host_memory *m)
 host_image host_image_create(VkFormat format, uint32_t width, uint32_t height);
 void host_image_destroy(host_image *i);
 
-/* Records a copy of texels, and leaves the image in the layout. */
+/* Records a copy of texels to an image, which ends in layout. */
 void host_image_fill(VkCommandBuffer commands, const host_image *i, const host_memory *texels,
                      VkImageLayout layout);
 
-/* The image's texels as texelFetch gives them: width * height * 4 floats, on the heap. layout: the
- * image's. By a shader of the test's own: the library has no part in it. */
+/* Reads an image by texelFetch in a shader of the test, without the library. layout: the image's.
+ * Returns: width * height * 4 floats, which the caller frees. */
 float *host_image_floats(const host_image *i, VkImageLayout layout);
 
 #endif

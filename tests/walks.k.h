@@ -1,5 +1,5 @@
-/* A function library for test_gathers.c: a walk through a tree that lies in words. Node n has its
- * first child at word 2 * n and the number of its children at word 2 * n + 1. */
+/* A function library for test_gathers.c: a walk through a tree in an array of words. Word 2 * n has
+ * the first child of node n, and word 2 * n + 1 the number of its children. */
 #define WALKS_NODE_WORDS 2u
 
 /* clang-format off */
@@ -19,7 +19,7 @@ FUNCTION(walks_node) walks_read(tml_words tree, uint n)
     return node;
 }
 
-/* A number that depends on every node from n on, down first children. */
+/* Returns a hash of the nodes from n down along first children. */
 FUNCTION(uint) walks_hash(tml_words tree, uint n)
 {
     uint hash = 0u;

@@ -144,7 +144,7 @@ static void members_task(void *argument, uint32_t index)
     }
 }
 
-/* Clears the edges between samples that are both no members: both count as background. */
+/* Clears the edges between samples of which neither is a member: both count as background. */
 static void drop_alike(const nets_plan *plan, const nets_word *a, const nets_word *b,
                        nets_word *edges)
 {
