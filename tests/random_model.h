@@ -3,7 +3,7 @@
  * call does to buffers.
  *
  * A call names its buffers by numbers. A program gives a number to only one buffer, so that a call
- * means the same when other calls are omitted. A call whose buffers do not exist is omitted, too. */
+ * means the same without other calls. A call that lacks one of its buffers is omitted, too. */
 #ifndef RANDOM_MODEL_H
 #define RANDOM_MODEL_H
 

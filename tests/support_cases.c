@@ -127,7 +127,7 @@ static bool axis_accepts(const case_axis *axis, const char *value)
     return axis->is_number && value[0] && value[strspn(value, "0123456789")] == '\0';
 }
 
-/* Rebuilds a case from its name; false with a message when the name fits no operation. */
+/* Rebuilds a case from its name; false, with a message, if the name fits no operation. */
 static bool case_parse(case_run *c, const case_op *const *ops, const char *name)
 {
     size_t length = strcspn(name, "(");
@@ -187,7 +187,7 @@ static void list_add(case_list *list, const int *choice)
     memcpy(list->rows[list->count++], choice, sizeof *list->rows);
 }
 
-/* The axes of the product, between commas; NULL: all. The others keep their first values. */
+/* The axes of the product, separated by commas; NULL: all. Other axes keep their first values. */
 static const char *wanted_axes;
 
 static bool is_wanted_axis(const char *name)
@@ -201,7 +201,7 @@ static bool is_wanted_axis(const char *name)
     return !wanted_axes;
 }
 
-/* Turns choice into the next of the full product, as an odometer does; false after the last. */
+/* Advances choice to the next of the full product, as an odometer does; false after the last. */
 static bool next_choice(const case_op *op, int *choice)
 {
     for (int a = axes_count(op) - 1; a >= 0; a--) {
@@ -212,7 +212,7 @@ static bool next_choice(const case_op *op, int *choice)
     return false;
 }
 
-/* Pairs of (axis, value) that still wait for a case. Values are numbered through all axes. */
+/* Pairs of (axis, value) that no case contains yet. Values are numbered across all axes. */
 typedef struct pair_cover {
     int axes, sizes[CASE_MAX_AXES], first[CASE_MAX_AXES], values;
     uint8_t *open; /* values x values */
@@ -228,7 +228,7 @@ static void pair_close(pair_cover *cover, int a, int va, int b, int vb)
     *pair_at(cover, a, va, b, vb) = *pair_at(cover, b, vb, a, va) = 0;
 }
 
-/* Completes a case around one pair: each other axis, in random order, takes the value that closes
+/* Completes a case around one pair: each other axis, in random order, gets the value that closes
  * most open pairs with the values chosen so far. */
 static void pair_grow(const pair_cover *cover, uint64_t *seed, int a, int b, int *choice)
 {
@@ -256,7 +256,7 @@ static void pair_grow(const pair_cover *cover, uint64_t *seed, int a, int b, int
     }
 }
 
-/* A small set of sensible cases in which each pair of values occurs that can occur at all. */
+/* Returns a small set of sensible cases that contains each possible pair of values. */
 static case_list list_pairs(const case_op *op)
 {
     enum { ATTEMPTS = 60 };
@@ -286,7 +286,7 @@ static case_list list_pairs(const case_op *op)
                         if (attempt < ATTEMPTS / 2) {
                             pair_grow(&cover, &seed, a, b, choice);
                         } else {
-                            /* Greed insists on a contradiction: try at random. */
+                            /* The greedy choice is not sensible: choose at random. */
                             for (int i = 0; i < cover.axes; i++)
                                 if (i != a && i != b)
                                     choice[i] =
@@ -296,7 +296,7 @@ static case_list list_pairs(const case_op *op)
                     }
                     pair_close(&cover, a, va, b, vb);
                     if (!found)
-                        continue; /* the two contradict each other */
+                        continue; /* the pair is not possible */
                     for (int i = 0; i < cover.axes; i++)
                         for (int j = i + 1; j < cover.axes; j++)
                             pair_close(&cover, i, choice[i], j, choice[j]);
@@ -335,9 +335,9 @@ static bool is_wanted_device(uint32_t device)
     return !wanted_engine || strcmp(wanted_engine, engine_name(devices[device].engine)) == 0;
 }
 
-/* GPUs have no threads of ours to vary. On OpenGL ES the axis varies what else must not matter:
- * with 1, textures have short rows, so that streams take many; with 7, counts are read before
- * outputs are drawn. */
+/* On GPUs there are no threads to vary. On OpenGL ES the axis varies other settings that must not
+ * matter: with 1, textures have short rows, so that streams have many; with 7, counts are read
+ * before outputs are drawn. */
 #ifdef TML_GL
 static tml_gl_path gl_path; /* --gl-path */
 static tml_gl_desc gl_of(uint32_t threads)
@@ -365,7 +365,8 @@ static bool set_gl_path(const char *name)
 /* tml_testing.vulkan_pass_items; 0: the default. */
 static uint64_t pass_items;
 
-/* One context for each device and number of threads, kept: its arena is used by case after case. */
+/* Returns the context for a device and a number of threads. Contexts are kept, so that one case
+ * after another uses the same arena. */
 static tml_context *context_get(uint32_t device, uint32_t threads)
 {
     for (int i = 0; i < context_count; i++)
@@ -589,7 +590,7 @@ case_result case_run_default(const case_op *op, tml_context *tml, const char *ax
 
 /* ---- the matrix of operations, engines and methods ------------------------------------------- */
 
-/* Which (operation, engine, method) some case has passed; -1 says the engine refuses it. */
+/* 1: a case of this operation, engine and method passed. REFUSED: the engine lacks it. */
 enum { MAX_OPS = 32, METHODS = 8, ENGINES = 4, REFUSED = -1 };
 static int reached[MAX_OPS][ENGINES][METHODS];
 
@@ -603,7 +604,7 @@ static int method_of(const case_run *c)
     return 0;
 }
 
-/* filters: parts of names, NULL-ended; without any, all are wanted. */
+/* filters: parts of names, NULL-ended; without filters, all operations are wanted. */
 static bool is_wanted(const case_op *op, const char *const *filters)
 {
     for (const char *const *filter = filters; *filter; filter++)
@@ -631,14 +632,14 @@ static void matrix_probe(const case_op *const *ops)
     }
 }
 
-/* The columns of the matrix: an engine's results, OpenGL ES with the float tier apart. */
+/* A column of the matrix: an engine's results. The float tier of OpenGL ES has its own column. */
 typedef struct support_column {
     const char *name;
     int (*cells)[ENGINES][METHODS];
     tml_engine_kind engine;
 } support_column;
 
-/* The methods of an operation that an engine runs: "look_back, histopyramid". */
+/* Prints the methods of an operation that an engine runs: "look_back, histopyramid". */
 static void print_support_cell(const case_op *op, const int cells[METHODS])
 {
     int a = axis_find(op, "method"), count = 0;
@@ -649,7 +650,7 @@ static void print_support_cell(const case_op *op, const int cells[METHODS])
     printf("%s |", count ? "" : " unsupported");
 }
 
-/* "**gl, float tier** does not run histogram, scan." for each column that lacks operations. */
+/* Prints "**gl, float tier** does not run histogram, scan.", if a column lacks operations. */
 static void print_support_lacks(const case_op *const *ops, const support_column *column)
 {
     int count = 0;
@@ -704,7 +705,7 @@ static void print_support(const case_op *const *ops)
     }
 }
 
-/* Names every cell that the engines offer and no case passed. */
+/* Prints every cell that an engine offers and no case passed. Returns how many. */
 static int coverage_report(const case_op *const *ops, const char *const *filters)
 {
     int missing = 0;
@@ -747,10 +748,10 @@ static void count_result(totals *sum, case_result result, const char *engine, co
            message);
 }
 
-/* Software drivers run every so-manieth case of the sample: they take a hundred times as long, much
- * of it to compile. Which ones differs from device to device and from seed to seed. */
+/* Software drivers run one case of the sample in software_step: a case takes a hundred times as
+ * long there, much of it to compile. The device and the seed decide which cases run. */
 static uint32_t software_step = 1;
-/* The same of every other device, under sanitizers. */
+/* The same for all other devices, under sanitizers. */
 static uint32_t sample_step = 1;
 
 static void run_case(totals *sum, case_run *c, const case_op *const *ops, int op)
@@ -774,7 +775,7 @@ static void run_case(totals *sum, case_run *c, const case_op *const *ops, int op
     }
 }
 
-/* Seconds of the fastest of some copies of size bytes, for the share of copy speed. */
+/* Returns the seconds per byte of the fastest of some copies of at least size bytes. */
 static double copy_seconds(size_t size)
 {
     size = size < (64u << 20) ? 64u << 20 : size;
@@ -952,7 +953,7 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
         print_support(ops);
     } else {
         run_all(&sum, ops, full, is_report, filters);
-        /* Checks on contexts of the CPU. */
+        /* Checks use contexts of the CPU engine. */
         bool has_checks =
             !is_report && !filter_count && (!wanted_engine || strcmp(wanted_engine, "cpu") == 0);
         for (; has_checks && checks && checks->name; checks++) {
@@ -968,5 +969,5 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
         printf("%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped);
     return sum.failed                ? 1
            : is_report || sum.passed ? 0
-                                     : 77; /* nothing ran: what CTest shows as skipped */
+                                     : 77; /* nothing ran: CTest shows it as skipped */
 }

@@ -1,7 +1,7 @@
 /* The meshes whose colliding triangles are recorded. */
 #include "collide_meshes.h"
 
-/* Of words of four bytes, whose lowest goes first on every machine. */
+/* Hashes words of four bytes, the lowest byte first on every machine. */
 static uint64_t collide_hash(uint64_t hash, const void *data, size_t size)
 {
     for (size_t i = 0; i < size; i += 4) {
@@ -76,7 +76,7 @@ static int collide_found_order(const void *left, const void *right)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
-/* NaN without its sign, which processors choose and some C libraries print. */
+/* Removes the sign of NaN, which processors choose and some C libraries print. */
 static double collide_printed(float x)
 {
     return (double)(isnan(x) ? NAN : x);

@@ -1,4 +1,4 @@
-/* Contexts and buffers that must come to be, for tests. */
+/* Contexts and buffers for tests. */
 #include "test.h"
 
 #include "contexts.h"

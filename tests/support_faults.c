@@ -1,4 +1,4 @@
-/* Every event that can fail does, once. */
+/* Makes each event that can fail do so, once. */
 #include "test.h"
 
 #include "faults.h"
@@ -50,7 +50,7 @@ static void fault_kernel(const char *what)
         tml_cancel(faults.tml);
 }
 
-/* A job system of one thread: each task is a kernel. */
+/* A job system of one thread. Each task counts as a kernel. */
 static void fault_parallel(void *user, uint32_t count, tml_task_fn task, void *argument)
 {
     (void)user;
@@ -68,7 +68,7 @@ static void fault_log(void *user, tml_log_level level, const char *message)
 
 static const fault_hooks fault_driver_hooks = {fault_event, fault_kernel};
 
-/* Puts the driver that fails before the config's; false where there is none. */
+/* Makes a config use the driver that fails; false if there is no device. */
 static bool fault_device_use(fault_config *config)
 {
     if (config->open.engine == TML_ENGINE_VULKAN)
@@ -141,14 +141,14 @@ void fault_take(fault_run *r, tml_buffer buffer, uint64_t count)
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* What a call may say when such an event failed. What is left out and done in another way
- * succeeds. */
+/* May a call return status after an event of a kind failed? It may also succeed, if the library
+ * does without the event. */
 static bool fault_fits(fault_kind kind, tml_status status)
 {
     switch (kind) {
     case FAULT_MEMORY:
         return status == TML_ERROR_OUT_OF_MEMORY;
-    /* work that was not handed over where no call could say so: the next one does */
+    /* DEVICE_LOST: work was not submitted, and only the next call could report that */
     case FAULT_VK_HOST:
         return status == TML_ERROR_OUT_OF_MEMORY || status == TML_ERROR_DEVICE_LOST;
     case FAULT_VK_DEVICE:
@@ -190,8 +190,8 @@ static tml_status fault_open(fault_run *r)
     return status;
 }
 
-/* The outputs of a call that failed are as they were. (On a GPU some of what the call needs is
- * found out when its first commands are on their way.) */
+/* Checks that a failed call left its outputs unchanged, on the CPU. On a GPU, first commands of the
+ * call may already be submitted when something that it needs is missing. */
 static void fault_check_outputs(fault_run *r)
 {
     if (r->config->open.engine != TML_ENGINE_CPU)
@@ -212,7 +212,7 @@ static void fault_check_outputs(fault_run *r)
     }
 }
 
-/* Runs the scenario from where the context is, and takes back what it made. */
+/* Runs the scenario in the context as it is, and destroys the buffers that it made. */
 static void fault_play(fault_run *r, const fault_scenario *scenario)
 {
     r->status = TML_OK;
@@ -232,7 +232,7 @@ static const char *fault_what(void)
     return faults.what ? faults.what : "nothing";
 }
 
-/* The first time: nothing was to fail, or the status fits, or all went well in another way. */
+/* Checks a first run: nothing failed, or the status fits, or the result is right all the same. */
 static void fault_check_status(const fault_run *r, const fault_scenario *scenario,
                                tml_status status, uint64_t expected)
 {
@@ -253,14 +253,14 @@ static void fault_check_status(const fault_run *r, const fault_scenario *scenari
                   fault_what(), tml_status_name(status));
 }
 
-/* The same once more, when nothing fails. */
+/* Runs the scenario again, and checks that it succeeds when nothing fails. */
 static void fault_check_again(fault_run *r, const fault_scenario *scenario, tml_status before,
                               uint64_t expected)
 {
     tml_cancel_clear(r->tml);
     fault_play(r, scenario);
-    /* Work that was enqueued and could not be handed over or waited for takes the context with it;
-     * where that was the copy of tml_buffer_unmap, this is the first call that can say so. */
+    /* If enqueued work could not be submitted or waited for, the context is lost. If that was the
+     * copy of tml_buffer_unmap, this run is the first that can report it. */
     bool is_submit = faults.kind == FAULT_VK_HOST || faults.kind == FAULT_VK_DEVICE;
     bool is_gone = (before != TML_OK || is_submit) && r->status == TML_ERROR_DEVICE_LOST &&
                    strstr(tml_last_error(r->tml), "was lost by an earlier call");
@@ -274,7 +274,8 @@ static void fault_check_again(fault_run *r, const fault_scenario *scenario, tml_
                   faults.label, fault_what(), tml_status_name(before));
 }
 
-/* The hash of a run in which event at of the kind fails (0: none does). */
+/* Runs a scenario in a fresh context. Event at of a kind fails; 0: none. Returns the hash of the
+ * results. */
 static uint64_t fault_once(const fault_config *config, const fault_scenario *scenario,
                            fault_kind kind, uint64_t at, uint64_t expected)
 {
@@ -299,7 +300,7 @@ static uint64_t fault_once(const fault_config *config, const fault_scenario *sce
     fault_check_status(&r, scenario, status, expected);
     if (!r.tml && at) {
         CHECK_EQ_I64(fault_vulkan_live(), 0);
-        /* a device that was lost while it was opened is gone; the next one is well */
+        /* a device that was lost while it was opened is gone; the next one works */
         fault_vulkan_begin();
         CHECK_OK(NULL, fault_open(&r));
     }
@@ -316,7 +317,7 @@ static uint64_t fault_once(const fault_config *config, const fault_scenario *sce
 
 /* ---- all runs -------------------------------------------------------------------------------- */
 
-/* Where it was when it crashed. */
+/* Prints the label of the run that crashed. */
 static void fault_tell(void)
 {
     static const char in[] = "\nin ";
@@ -341,7 +342,7 @@ void __asan_on_error(void)
     fault_tell();
 }
 
-/* A number that depends on all its bits. */
+/* Mixes the bits of a number. */
 static uint64_t fault_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -359,7 +360,8 @@ static uint64_t fault_random(const char *config, const char *scenario, uint64_t 
     return hash;
 }
 
-/* Does a name begin like one of those asked for, or one of those like the name? */
+/* Does name begin with one of the requested names? or_part: a requested name may also begin with
+ * name. Without requested names, all are wanted. */
 static bool fault_is_wanted(const char *name, bool or_part, int count, char **names)
 {
     for (int i = 0; i < count; i++) {

@@ -18,7 +18,7 @@ static void drawn(void)
     hooks.kernel("draw");
 }
 
-static own_context own; /* lent to all runs */
+static own_context own; /* all runs use it */
 static void close_own(void)
 {
     own_close(&own);

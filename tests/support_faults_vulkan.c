@@ -7,7 +7,7 @@
 static fault_hooks hooks;
 static bool is_lost;
 
-/* Those that notice a lost device, and those that take memory of the device's. */
+/* Functions that report a lost device, and functions that take device memory. */
 static const char *const say_lost[] = {"vkQueueSubmit", "vkWaitForFences", "vkGetQueryPoolResults",
                                        "vkCreateDevice", NULL};
 static const char *const take_memory[] = {"vkAllocateMemory", "vkBindBufferMemory",
@@ -29,7 +29,7 @@ static VkResult ask(const char *name)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (is_one_of(name, say_lost) && hooks.event(FAULT_VK_LOST, name)) {
         is_lost = true;
-        PFN_vkDeviceWaitIdle wait = NULL; /* nothing runs on a device that is lost */
+        PFN_vkDeviceWaitIdle wait = NULL; /* nothing runs on a lost device */
         if (vulkan_driver.device)
             wait = (PFN_vkDeviceWaitIdle)vulkan_driver.real_device(vulkan_driver.device,
                                                                    "vkDeviceWaitIdle");

@@ -122,7 +122,7 @@ static void GL_APIENTRY wrap_TexStorage2D(GLenum a, GLsizei b, GLenum c, GLsizei
         gl.TexStorage2D(a, b, c, d, e);
 }
 
-/* Without data nothing is copied: memory alone is wanted, as of glTexStorage2D. */
+/* Without data, only memory is allocated, as by glTexStorage2D. */
 static void GL_APIENTRY wrap_TexImage2D(GLenum a, GLint b, GLint c, GLsizei d, GLsizei e, GLint f,
                                         GLenum g, GLenum h, const void *i)
 {
@@ -174,7 +174,7 @@ static void GL_APIENTRY wrap_DrawArrays(GLenum a, GLint b, GLsizei c)
         gl_driver.drawn();
 }
 
-/* Names of nothing may be deleted too. */
+/* Counts the names of objects. 0, which names nothing, may be deleted, too. */
 static int named(GLsizei count, const GLuint *names)
 {
     int all = 0;
@@ -320,7 +320,7 @@ static void GL_APIENTRY hear_debug(GLenum source, GLenum type, GLuint id, GLenum
     (void)id;
     (void)length;
     (void)user;
-    /* Advice about speed is no fault: a driver compiles a shader again for another state. */
+    /* Performance messages are no fault: a driver may recompile a shader for another state. */
     if (severity != GL_DEBUG_SEVERITY_NOTIFICATION_KHR && type != GL_DEBUG_TYPE_PERFORMANCE_KHR &&
         !debug_message[0])
         snprintf(debug_message, sizeof debug_message, "%s", message);

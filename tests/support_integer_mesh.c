@@ -1,4 +1,4 @@
-/* Meshes of integer coordinates, and trees of them. */
+/* Meshes with integer coordinates, and trees of them. */
 #include "test.h"
 
 #include "integer_mesh.h"

@@ -7,13 +7,13 @@
 
 enum node_state { OUTSIDE, INSIDE, MISSING };
 
-/* The samples that take part, and around them, when there are caps, a layer of outside ones. */
+/* The nodes: the region's samples and, with caps, a layer of outside nodes around them. */
 typedef struct lattice {
     const mc_input *input;
-    int64_t first[3]; /* of the nodes, in samples; may be -1 */
+    int64_t first[3]; /* the first node, in samples; may be -1 */
     int64_t count[3]; /* nodes */
     uint8_t *state;
-    uint64_t *vertex; /* three a node, for the edges towards +x, +y, +z */
+    uint64_t *vertex; /* three per node, for the edges towards +x, +y, +z */
 } lattice;
 
 #define NO_VERTEX   UINT64_MAX
@@ -62,7 +62,8 @@ double mc_sample(const void *samples, tml_type type, uint64_t i)
     }
 }
 
-/* Exact for every type: 64-bit integers are compared with the first integer that is inside. */
+/* Is sample i at least the isovalue? Exact for every type: 64-bit integers are compared with the
+ * least integer that is inside. */
 static bool is_at_least(const mc_input *input, uint64_t i)
 {
     double least = ceil(input->iso);
@@ -94,7 +95,7 @@ static uint64_t node_index(const lattice *l, const int64_t node[3])
     return (uint64_t)(node[0] + l->count[0] * (node[1] + l->count[1] * node[2]));
 }
 
-/* The sample behind a node; false for the layer around the region. */
+/* Finds the sample of a node; false for the layer around the region. */
 static bool node_sample(const lattice *l, const int64_t node[3], uint64_t *sample)
 {
     const uint64_t *dims = l->input->grid.dims;
@@ -154,8 +155,8 @@ static int other_corner(int corner, int axis)
     return corner ^ 1 << axis;
 }
 
-/* The crossing at the other end of the segment that starts at c on the face that spans c's edge and
- * axis. An inside corner with two outside neighbours on the face is cut off alone. */
+/* Returns the other end of the segment that starts at c, on the face spanned by c's edge and axis.
+ * An inside corner with two outside neighbours on the face is cut off alone. */
 static crossing walk_face(const bool inside[8], crossing c, int axis)
 {
     int beside_inside = other_corner(c.inside, axis),
@@ -262,7 +263,7 @@ static uint64_t lowest_corner(const lattice *l, const int64_t cell[3])
     return sample;
 }
 
-/* Calls for every cell with triangles: pass 1 marks vertices, pass 2 writes segments. */
+/* Visits every cell with triangles. The first pass marks vertices, the second writes segments. */
 static void visit_cells(const lattice *l, mc_mesh *mesh, bool is_writing)
 {
     mesh->cell_count = mesh->segment_count = mesh->triangle_count = 0;
@@ -296,10 +297,10 @@ static void visit_cells(const lattice *l, mc_mesh *mesh, bool is_writing)
 
 /* ---- vertices ------------------------------------------------------------------------------- */
 
-/* As surface.h has it, in shares of an edge. */
+/* As in surface.h, as a fraction of an edge. */
 static const double clearance = 1.0 / 1024;
 
-/* Where the surface crosses, from the lower sample a to the higher b. */
+/* Returns where the surface crosses an edge: 0 is the lower sample a, 1 the higher sample b. */
 static double crossing_place(const mc_input *input, uint64_t a, uint64_t b)
 {
     if (input->is_label)
@@ -321,8 +322,8 @@ static double crossing_place(const mc_input *input, uint64_t a, uint64_t b)
         t = isinf(length) ? 0.5f : (iso - pf) / length;
     }
     }
-    /* 64-bit samples that differ may be equal in double: 0 / 0 counts as 0. Vertices keep clear of
-     * samples. */
+    /* Different 64-bit samples may be equal in double: 0 / 0 counts as 0. Vertices keep a clearance
+     * from samples. */
     return !(t > clearance) ? clearance : t > 1 - clearance ? 1 - clearance : t;
 }
 
@@ -343,12 +344,12 @@ static void place_vertex(const lattice *l, const int64_t node[3], int axis, floa
     end[axis]++;
     uint64_t a = 0, b = 0;
     bool has_a = node_sample(l, node, &a), has_b = node_sample(l, end, &b);
-    /* Towards the layer around the region, the vertex stays on the sample. */
+    /* On an edge to the layer around the region, the vertex is on the sample. */
     double t = has_a && has_b ? crossing_place(input, a, b) : has_a ? 0 : 1;
     double at[3];
     for (int k = 0; k < 3; k++) {
         at[k] = (double)(node[k] + l->first[k]) + (k == axis ? t : 0);
-        /* Where the box has an edge, by a quarter of it into the cap. */
+        /* At an edge of the box, the vertex moves into its cap by a quarter of the clearance. */
         if (k != axis && !(has_a && has_b))
             at[k] += (node[k] == 1 ? clearance / 4 : 0) -
                      (node[k] == l->count[k] - 2 ? clearance / 4 : 0);
@@ -409,8 +410,9 @@ static bool is_full(const lattice *l, const int64_t node[3], int extent)
     return true;
 }
 
-/* Samples - edges + faces - cells. A cell with only two antipodal corners outside has a ring of
- * inside corners, which the surface fills: two separate corners are cut off. */
+/* Returns samples - edges + faces - cells. If only two antipodal corners of a cell are outside, the
+ * inside corners are a ring. The surface cuts off each of the two corners alone and so fills the
+ * ring, which counts as 1. */
 static int64_t count_solid_euler(const lattice *l)
 {
     int64_t euler = 0;

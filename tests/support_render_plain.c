@@ -1,5 +1,4 @@
-/* The straightforward way to a picture, a sample at a time, without shortcuts, vectors or
- * tables. */
+/* A straightforward renderer: one sample at a time, without shortcuts, vectors or tables. */
 #include "support_render_plain.h"
 
 #include <math.h>
@@ -46,7 +45,7 @@ static tml_vec3 position_of(const tml_mesh *mesh, uint64_t vertex)
 
 /* ---- coverage ---- */
 
-/* One directed edge: positive on its inner side, and how it changes by one sample. */
+/* The function of a directed edge: positive on its inner side. step: its change per sample. */
 typedef struct edge_function {
     int64_t value, step_x, step_y;
 } edge_function;
@@ -73,7 +72,7 @@ static int32_t max3(int32_t a, int32_t b, int32_t c)
     return m > c ? m : c;
 }
 
-/* The sample grid's rows or columns whose centres lie in [lower, upper], cut off at size. */
+/* Finds the rows or columns of samples whose centres are in [lower, upper], limited by size. */
 static void sample_range(int32_t lower, int32_t upper, uint32_t size, int32_t *first, int32_t *last)
 {
     const int32_t half = RASTER_SUBPIXEL / 2;
@@ -92,7 +91,7 @@ static void draw_triangle(const raster_target *target, const raster_vertex *a,
     sample_range(min3(a->x, b->x, c->x), max3(a->x, b->x, c->x), target->width, &x_first, &x_last);
     sample_range(min3(a->y, b->y, c->y), max3(a->y, b->y, c->y), target->height, &y_first, &y_last);
     if (x_first > x_last || y_first > y_last)
-        return; /* between the samples: most triangles of a fine mesh */
+        return; /* between samples, as most triangles of a fine mesh are */
 
     int64_t area = ((int64_t)b->x - a->x) * ((int64_t)c->y - a->y) -
                    ((int64_t)b->y - a->y) * ((int64_t)c->x - a->x);
@@ -119,8 +118,7 @@ static void draw_triangle(const raster_target *target, const raster_vertex *a,
         for (int32_t column = x_first; column <= x_last; column++) {
             if ((in_a | in_b | in_c) >= 0) {
                 float depth = a->depth + (float)in_b * slope_b + (float)in_c * slope_c;
-                /* The slopes of a sliver are steep: rounding must not lift it out of its corners.
-                 */
+                /* Slopes of a sliver are steep: rounding must not leave the corners' range. */
                 depth = fminf(fmaxf(depth, farthest), nearest);
                 size_t at = first + (size_t)column;
                 float old = target->depths[at];
@@ -170,8 +168,9 @@ static tml_vec3 pixel_point(const scene *s, uint32_t column, uint32_t row, float
                       (0.5f * (float)s->desc->height - (float)row - 0.5f) * pixels, -distance};
 }
 
-/* The highest cosine towards the viewer met along (dx, dy) pixels a step, from the cosine of the
- * tangent plane upwards. What lies beyond reach counts less and less: it may be far in front. */
+/* Returns the greatest cosine between the direction to the viewer and to the points met along (dx,
+ * dy) pixels; at least lowest, the cosine of the tangent plane. Points farther than half of reach
+ * count less and less, and none beyond reach: they may be far in front. */
 static float find_horizon(const scene *s, uint32_t column, uint32_t row, tml_vec3 point,
                           tml_vec3 to_viewer, float dx, float dy, float start, float reach,
                           float lowest)
@@ -179,7 +178,7 @@ static float find_horizon(const scene *s, uint32_t column, uint32_t row, tml_vec
     float horizon = lowest;
     for (int step = 0; step < STEPS; step++) {
         float along = ((float)step + start) / STEPS;
-        along *= along; /* close by, more is to be seen */
+        along *= along; /* more steps close by */
         float x = (float)column + 0.5f + dx * along, y = (float)row + 0.5f + dy * along;
         if (x < 0 || y < 0 || x >= (float)s->desc->width || y >= (float)s->desc->height)
             break;
@@ -189,8 +188,7 @@ static float find_horizon(const scene *s, uint32_t column, uint32_t row, tml_vec
             continue;
         tml_vec3 away = tml_sub3(pixel_point(s, at_x, at_y, depth), point);
         float along_view = tml_dot3(away, to_viewer), squared = tml_dot3(away, away);
-        /* Most lie below the horizon or out of reach: cosine and distance are compared by their
-         * squares. */
+        /* Most points are below the horizon or out of reach, so squares are compared first. */
         if (squared >= reach * reach ||
             along_view * fabsf(along_view) <= horizon * fabsf(horizon) * squared)
             continue;
@@ -202,7 +200,7 @@ static float find_horizon(const scene *s, uint32_t column, uint32_t row, tml_vec
     return horizon;
 }
 
-/* The cosine-weighted part of the sky that is free above a pixel. */
+/* Returns the cosine-weighted part of the sky that is free above a pixel. */
 static float find_ambient(const scene *s, uint32_t column, uint32_t row, const pixel *p,
                           float noise)
 {
@@ -210,7 +208,7 @@ static float find_ambient(const scene *s, uint32_t column, uint32_t row, const p
     tml_vec3 to_viewer = tml_scale3(point, -1 / tml_length3(point));
     float reach = 0.16f * (float)s->detail;
     float pixels = reach * (float)s->camera.scale / RENDER_SAMPLES / p->depth;
-    float start = noise_at(column + 37, row + 17); /* not in step with the angle's noise */
+    float start = noise_at(column + 37, row + 17); /* independent of the angle's noise */
     float sum = 0;
 
     for (int slice = 0; slice < SLICES; slice++) {
@@ -250,7 +248,7 @@ float plain_ambient(const scene *s, uint32_t column, uint32_t row)
 
 /* ---- colours ---- */
 
-/* What the camera meets at one sample. */
+/* What the camera sees at a sample. */
 typedef struct hit {
     tml_vec3 position; /* camera coordinates relative to the eye */
     tml_vec3 normal;   /* unit length, camera coordinates, towards the viewer */
@@ -258,8 +256,8 @@ typedef struct hit {
     uint64_t triangle;
     uint64_t corners[3];
     float weights[3];
-    float edge;   /* pixels on the screen to the nearest edge of the triangle */
-    float height; /* the triangle's least, in pixels */
+    float edge;   /* distance to the nearest edge of the triangle, in pixels */
+    float height; /* the triangle's least height, in pixels */
 } hit;
 
 static hit find_hit(const scene *s, size_t sample, float x, float y)
@@ -268,7 +266,7 @@ static hit find_hit(const scene *s, size_t sample, float x, float y)
     raster_corners(s->mesh, h.triangle, h.corners);
     h.position = render_point(&s->camera, x, y, s->target.depths[sample]);
 
-    /* Areas on the screen times depth give weights in space. */
+    /* Weights in space are areas on the screen times depths. */
     const raster_vertex *v[3];
     float sum = 0;
     double total = 0, longest = 0;
@@ -312,7 +310,7 @@ static hit find_hit(const scene *s, size_t sample, float x, float y)
         n = unit(rotate(s->camera.axes, n), face);
         h.normal = tml_dot3(n, face) < 0 ? tml_scale3(n, -1) : n;
     }
-    /* At the outline a smooth normal may lean away from the viewer: bring it back to the edge. */
+    /* At the outline a smooth normal may point away from the viewer: turn it back. */
     float lean = tml_dot3(h.normal, to_viewer);
     if (lean < 0.02f)
         h.normal = unit(tml_add3(h.normal, tml_scale3(to_viewer, 0.02f - lean)), face);
@@ -358,8 +356,8 @@ static tml_vec3 albedo_of(const scene *s, const hit *h)
     return s->color;
 }
 
-/* How much of the line along the triangle's edges lies here. Where triangles become as small as
- * lines are wide, the lines fade: the surface would be all line. */
+/* Returns the strength of the line along the triangle's edges here, 0 to 1. Lines fade where
+ * triangles are about as small as lines are wide; otherwise the surface would be all line. */
 static float line_at(const scene *s, const hit *h)
 {
     float wire = s->desc->wire;
@@ -387,7 +385,7 @@ static tml_vec3 shade(const scene *s, hit h, visibility seen)
 {
     tml_vec3 to_viewer = unit(tml_scale3(h.position, -1), (tml_vec3){0, 0, 1});
     tml_vec3 albedo = tml_scale3(albedo_of(s, &h), 1 - 0.72f * line_at(s, &h));
-    if (h.inner) /* the inside is told from the outside by a duller, darker shade */
+    if (h.inner) /* the inside is duller and darker than the outside */
         albedo = tml_scale3(mix(albedo, DULL_COLOR, 0.35f), 0.75f);
 
     float sky = 0.5f + 0.5f * tml_dot3(h.normal, s->up);
@@ -407,7 +405,7 @@ static tml_vec3 shade(const scene *s, hit h, visibility seen)
     return tml_add3(multiply(albedo, light), tml_scale3(KEY_COLOR, shine));
 }
 
-/* Compresses what is brighter than paper instead of clipping it (Reinhard's curve with a white
+/* Compresses light brighter than paper instead of clipping it (Reinhard's curve with a white
  * point). */
 static float tone(float light)
 {
@@ -434,9 +432,8 @@ static uint8_t to_byte(float light)
     return (uint8_t)(255 * level + 0.5f);
 }
 
-/* The light of the pixel, among this one and its neighbours, whose depth is nearest to the
- * sample's: samples behind an outline belong to another surface than the one that stands for
- * their pixel. */
+/* Returns the light of the pixel, among this one and its neighbours, whose depth is nearest to the
+ * sample's. Behind an outline, a sample may belong to another surface than its pixel. */
 static visibility visibility_at(const scene *s, uint32_t column, uint32_t row, float sample_depth)
 {
     float depth = (float)s->camera.depth_unit / sample_depth;
@@ -457,8 +454,8 @@ static visibility visibility_at(const scene *s, uint32_t column, uint32_t row, f
     return s->visible[best];
 }
 
-/* What glows behind a surface shines through it; on the surface it adds to the light that is
- * there. */
+/* Mixes the colour of what glows into color: more of it if it shines through from behind the
+ * surface, less if it is on the surface. */
 static tml_vec3 add_glow(const scene *s, float depth, float glow, tml_vec3 color)
 {
     if (!(glow > 0))

@@ -34,7 +34,7 @@ static void add_corner(test_mesh *mesh, uint32_t vertex, float sharpness)
     mesh->corner_sharpness[mesh->corner_count++] = sharpness;
 }
 
-/* Moves every coordinate by up to half of size either way. */
+/* Moves every coordinate at random by at most half of size. */
 static void shake(test_mesh *mesh, double size)
 {
     uint64_t state = 11;
@@ -59,7 +59,7 @@ static void make_torus(test_mesh *mesh, uint32_t around, uint32_t along)
         }
 }
 
-/* A rectangle whose squares are cut along one diagonal or the other. */
+/* Makes a rectangle of squares, each cut at random along one diagonal or the other. */
 static void make_sheet(test_mesh *mesh, uint32_t side)
 {
     uint64_t state = 5;
@@ -94,7 +94,7 @@ static void make_octahedron(test_mesh *mesh)
 static void crease_torus(test_mesh *mesh, uint32_t around, uint32_t along)
 {
     static const float sharp[] = {10.0f, 0.4f, 1.0f, 2.5f, 3.75f, 0.9f};
-    for (uint32_t i = 0; i < around; i++) /* a ring that stays, and crosses the others */
+    for (uint32_t i = 0; i < around; i++) /* an infinitely sharp ring, which crosses the others */
         add_crease(mesh, i, (i + 1) % around, 10.0f);
     for (uint32_t r = 0; r < 6;
          r++) /* along, each with its sharpness, two of them ending in darts */

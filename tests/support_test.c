@@ -1,4 +1,4 @@
-/* What the tests of a program share. */
+/* Shared by the tests of a program. */
 #include "test.h"
 
 _Atomic int test_failures;
@@ -58,8 +58,8 @@ const char *test_full_data(const char *relative)
     return path && access(path, R_OK) == 0 ? path : NULL;
 }
 
-/* Is the number-th test of the program among those that are asked for? TML_SHARE=4 asks for every
- * fourth, others with another TML_SEED, and TML_SHARE=-4 for the rest. */
+/* Is the number-th test of the program requested? TML_SHARE=4 selects every fourth test, beginning
+ * at one that TML_SEED selects, and TML_SHARE=-4 the rest. */
 static bool test_is_wanted(const char *name, uint64_t number, int argc, char **argv)
 {
     const char *text = getenv("TML_SHARE");
@@ -76,7 +76,7 @@ int test_run(const test_case *first, int argc, char **argv)
 {
     int passed = 0, failed = 0, skipped = 0;
     uint64_t number = 0;
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* what was printed survives a crash */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* printed lines survive a crash */
     for (const test_case *test = first; test; test = test->next) {
         if (!test_is_wanted(test->name, number++, argc, argv))
             continue;

@@ -1,4 +1,4 @@
-/* What the tests of volume formats share. */
+/* Shared by the tests of volume formats. */
 
 #include "test.h"
 

@@ -192,8 +192,8 @@ static VKAPI_ATTR void VKAPI_CALL wrap_CmdDispatchIndirect(VkCommandBuffer a, Vk
         vulkan_driver.dispatched();
 }
 
-/* Where a workgroup looks for long at a silent tile (gpu/look_back.h), it looks vulkan_driver.looks
- * times. */
+/* Pipelines that poll a silent tile at least LOOKS_LONG times (gpu/look_back.h) poll it
+ * vulkan_driver.looks times. */
 static PFN_vkCreateComputePipelines patient_CreateComputePipelines;
 
 static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(

@@ -1,4 +1,4 @@
-/* A Vulkan program that lends its device. */
+/* A Vulkan program whose device the library uses. */
 #include "test.h"
 
 #include "vulkan_host.h"
@@ -49,7 +49,8 @@ static bool host_open_instance(bool validate)
                                                          &host.messenger) == VK_SUCCESS;
 }
 
-/* The physical device whose name begins so, with a queue that computes. */
+/* Finds the first physical device whose name begins with name, and its first queue family that
+ * computes. */
 static bool host_find(const char *name)
 {
     VkPhysicalDevice devices[16];

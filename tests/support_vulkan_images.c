@@ -1,4 +1,4 @@
-/* Images of a Vulkan program for tests. */
+/* Images of a Vulkan program, for tests. */
 #include "test.h"
 
 #include "vulkan_host.h"
@@ -77,7 +77,7 @@ void host_image_destroy(host_image *i)
     VK(FreeMemory)(host.device, i->memory, NULL);
 }
 
-/* A change of layout, after everything and before everything. */
+/* Changes the layout, after all earlier commands and before all later ones. */
 static void host_turn(VkCommandBuffer commands, const host_image *i, VkImageLayout from,
                       VkImageLayout to)
 {
@@ -107,7 +107,7 @@ void host_image_fill(VkCommandBuffer commands, const host_image *i, const host_m
     host_turn(commands, i, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, layout);
 }
 
-/* Hands a set of the image and the buffer to a pipeline of texels.comp, and dispatches it. */
+/* A pipeline of texels.comp, and its descriptor set of an image and a buffer. */
 typedef struct host_fetch {
     VkDescriptorSetLayout set_layout;
     VkDescriptorPool pool;

@@ -1,4 +1,4 @@
-/* A context that keeps what its log warns of. */
+/* A context that keeps the warnings of its log. */
 #include "test.h"
 
 #include "warned.h"
