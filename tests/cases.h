@@ -113,8 +113,8 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
 struct tml_vulkan_kernel;
 void case_use_kernels(const struct tml_vulkan_kernel *kernels);
 
-/* For checks: runs an operation's default case on a context. axis: has this value instead; NULL:
- * none. */
+/* For checks: runs an operation's default case on a context. axis: an axis that has value instead
+ * of its default; NULL: none. */
 case_result case_run_default(const case_op *op, tml_context *tml, const char *axis,
                              const char *value, char *message, size_t size);
 

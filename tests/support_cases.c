@@ -286,7 +286,7 @@ static case_list list_pairs(const case_op *op)
                         if (attempt < ATTEMPTS / 2) {
                             pair_grow(&cover, &seed, a, b, choice);
                         } else {
-                            /* The greedy choice is not sensible: choose at random. */
+                            /* Greedy choices are not sensible: choose at random. */
                             for (int i = 0; i < cover.axes; i++)
                                 if (i != a && i != b)
                                     choice[i] =

@@ -34,7 +34,8 @@ void osd_destroy(osd_mesh *mesh);
  * -1: there is no such edge. */
 int32_t osd_child_of_vertex(const osd_mesh *mesh, uint32_t level, uint32_t vertex);
 int32_t osd_child_of_edge(const osd_mesh *mesh, uint32_t level, uint32_t a, uint32_t b);
-/* Does the surface have only one normal at a vertex of a level? On the boundary it has. */
+/* Does the surface have only one normal at a vertex of a level? At a crease of the boundary it
+ * does. */
 bool osd_is_one_sided(const osd_mesh *mesh, uint32_t level, uint32_t vertex);
 /* Return the number of vertices, or of channel values, of a level. */
 uint32_t osd_count(const osd_mesh *mesh, uint32_t level);

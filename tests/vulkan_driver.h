@@ -20,7 +20,7 @@ extern struct vulkan_driver {
     const char *failed;   /* the name of the function that failed */
     const char *missing;  /* a function that is not found */
     bool no_addresses;    /* the device lacks bufferDeviceAddress */
-    bool no_patience;     /* the device claims forward progress, but waits end after looks */
+    bool no_patience;     /* the device claims forward progress, but waits end early */
     uint32_t looks;       /* for no_patience: how often a workgroup polls a silent tile */
     bool claims_progress; /* the device claims forward progress, and is probed for it */
     uint32_t lanes;       /* claimed subgroup size, without subgroupSizeControl; 0: the real size */
