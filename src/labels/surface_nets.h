@@ -62,11 +62,12 @@ typedef struct nets_plan {
     uint64_t words32;                    /* per row of bits on a device */
     uint32_t constants[NETS_PLAN_WORDS]; /* all but NETS_ALIGNED and NETS_CHOSEN */
 
-    void *background_row;  /* box.count[0] samples of background */
-    nets_word *members;    /* [z][y][word]: samples with a chosen label; NULL: all */
-    nets_planes net, kept; /* kept: of the faces that are written; equals net if none is omitted */
-    unsigned char *state;  /* NETS_STATE bytes per vertex of the net, for moves */
-    float *places;         /* positions of kept vertices; in state's memory if all are kept */
+    void *background_row; /* box.count[0] samples of background */
+    nets_word *members;   /* [z][y][word]: samples with a chosen label; NULL: all */
+    nets_planes net,
+        kept; /* kept: of the faces that are written; it equals net if no face is omitted */
+    unsigned char *state;     /* NETS_STATE bytes per vertex of the net, for moves */
+    float *places;            /* positions of kept vertices; in state's memory if all are kept */
     struct nets_parts *parts; /* for separate meshes, from count_parts on */
     struct nets_device *device;
 
