@@ -59,8 +59,13 @@ uint64_t system_peak_memory(void)
     const uint64_t own = read_proc("/proc/self/status", "VmHWM:");
     if (own)
         return own;
+#ifdef __APPLE__
+    const uint64_t unit = 1;
+#else
+    const uint64_t unit = 1024;
+#endif
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * unit : 0;
 }
 
 void system_set(const char *name, const char *value)

@@ -121,7 +121,7 @@ static tml_status call_take(tml_context *tml, const char *call)
                 tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: called by a hook of %s; a hook may cancel and ask, and leaves the rest "
                 "to when that call has returned",
-                call, atomic_load_explicit(&tml->call, memory_order_relaxed));
+                call, tml_call_name(tml));
         tml->depth++;
         return TML_OK;
     }
@@ -134,7 +134,7 @@ static tml_status call_take(tml_context *tml, const char *call)
     uintptr_t nobody = 0;
     if (!atomic_compare_exchange_strong_explicit(&tml->owner, &nobody, (uintptr_t)&refusal,
                                                  memory_order_acquire, memory_order_relaxed)) {
-        const char *other = atomic_load_explicit(&tml->call, memory_order_relaxed);
+        const char *other = tml_call_name(tml);
         return tml_reject(
             tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: another thread is in %s on this context; let one call end before the "
@@ -172,9 +172,9 @@ tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *
 {
     if (!tml_is_recording(tml))
         return TML_OK;
-    const char *outer = atomic_load_explicit(&tml->call, memory_order_relaxed);
     const bool is_preparing = tml->is_preparing;
-    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s cannot be %s; %s", call ? call : outer,
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s cannot be %s; %s",
+                     call ? call : tml_call_name(tml),
                      is_preparing ? "prepared" : "recorded into a command buffer",
                      instead        ? instead
                      : is_preparing ? "call tml_prepare_end first"

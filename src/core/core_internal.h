@@ -234,6 +234,12 @@ static inline bool tml_only_measures(const tml_context *tml)
     return tml->is_preparing && !tml->engine->compiles;
 }
 
+/* The public call in progress, for messages of what several calls share. */
+static inline const char *tml_call_name(const tml_context *tml)
+{
+    return atomic_load_explicit(&tml->call, memory_order_relaxed);
+}
+
 /* Enclose, while a frame is prepared, what a call makes now and keeps: a tree's buffers, a plan. No
  * effect otherwise. pause returns what resume takes. */
 static inline bool tml_prepare_pause(tml_context *tml)

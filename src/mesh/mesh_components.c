@@ -45,11 +45,9 @@ typedef struct components {
 
 static tml_status mesh_components_out_of_memory(const components *c, uint64_t size)
 {
-    return tml_error(
-        c->sweep->tml, TML_ERROR_OUT_OF_MEMORY,
-        "tml_surface: no memory for %llu bytes to find components; surface a region at a "
-        "time",
-        (unsigned long long)size);
+    return tml_error(c->sweep->tml, TML_ERROR_OUT_OF_MEMORY,
+                     "%s: no memory for %llu bytes to find components; take a region at a time",
+                     tml_call_name(c->sweep->tml), (unsigned long long)size);
 }
 
 static uint64_t mesh_components_load(_Atomic uint64_t *at)

@@ -27,9 +27,9 @@ typedef struct filter {
 static tml_status mesh_filter_out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                     "tml_surface: no memory for %llu bytes to filter the mesh; leave out "
-                     "largest_component and drop_degenerate, or surface a region at a time",
-                     (unsigned long long)size);
+                     "%s: no memory for %llu bytes to filter the mesh; leave out "
+                     "largest_component and drop_degenerate, or take a region at a time",
+                     tml_call_name(tml), (unsigned long long)size);
 }
 
 static void set_index(const tml_mesh *mesh, uint64_t i, uint64_t vertex)

@@ -34,7 +34,7 @@ tml_status mesh_sweep_run(const mesh_sweep *sweep, uint64_t first, uint64_t end,
         sweep_job stretch = {block, job, at, TML_MIN_OF(at + sweep->stretch, end)};
         if (tml_is_cancelled(sweep->tml))
             return tml_error(sweep->tml, TML_ERROR_CANCELLED,
-                             "tml_surface: cancelled while filtering the mesh");
+                             "%s: cancelled while filtering the mesh", tml_call_name(sweep->tml));
         tml_parallel_for(sweep->tml, (uint32_t)TML_CEIL_DIV(stretch.end - at, BLOCK), run_block,
                          &stretch);
         mesh_let_pages_go(sweep->mesh);
@@ -71,7 +71,7 @@ tml_status bits_create(tml_context *tml, uint64_t count, bool is_ranked, mesh_bi
     uint64_t *memory = tml_alloc_array(tml, all, sizeof *memory);
     if (!memory && all)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_surface: no memory for %llu bits to filter the mesh",
+                         "%s: no memory for %llu bits to filter the mesh", tml_call_name(tml),
                          (unsigned long long)count);
     out->size = all * sizeof *memory;
     if (all)

@@ -14,9 +14,6 @@
 #include "kernels/collide_nearest.k.h"
 #include "kernels/collide_points.k.h"
 
-/* Eight times the smallest normal number. */
-#define POINTS_UNDERFLOW 0x1p-123f
-
 /* Bits that collide_ray_triangle returns per lane. */
 enum { LANE_MET, LANE_ALONG, LANE_UNSURE, LANE_BEFORE, LANE_AROUND };
 
