@@ -92,8 +92,8 @@ static tml_status check_buffer(desc_walk *c, uint32_t index)
     add(row->kind == DESC_OUT ? &c->written : &c->read, buffer, index, -1, "");
     if (row->is_optional && tml_buffer_is_none(buffer))
         return TML_OK;
-    tml_status status = tml_check_buffer(c->tml, c->call, row->name, buffer, types_of(c, row, like),
-                                         number(c, row->count));
+    tml_status status = (row->is_anywhere ? tml_check_buffer_anywhere : tml_check_buffer)(
+        c->tml, c->call, row->name, buffer, types_of(c, row, like), number(c, row->count));
     if (status || !row->holds)
         return status;
     return stream_check_range(c->tml, c->call, row->name, buffer, number(c, row->holds));
@@ -266,6 +266,16 @@ static tml_status check_range(const desc_walk *c, uint32_t index)
                            row->name, value, row->range->needs);
 }
 
+static tml_status check_pointer(const desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    const void *pointer;
+    memcpy(&pointer, field_of(c, index), sizeof pointer);
+    return pointer ? TML_OK
+                   : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is NULL, needs %s",
+                               c->call, row->name, row->of);
+}
+
 static tml_status check_row(desc_walk *c, uint32_t row)
 {
     switch ((desc_kind)c->rows[row].kind) {
@@ -285,6 +295,8 @@ static tml_status check_row(desc_walk *c, uint32_t row)
     case DESC_F32:
     case DESC_F64:
         return check_range(c, row);
+    case DESC_POINTER:
+        return check_pointer(c, row);
     case DESC_MADE:
         return check_made(c, row);
     case DESC_FOLDED:
@@ -356,4 +368,48 @@ tml_status desc_check(tml_context *tml, const char *call, const desc_table *tabl
     for (uint32_t row = 0; row < table->count && !status; row++)
         status = check_row(&c, row);
     return status ? status : check_overlaps(&c);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* No buffer, if the row has none. */
+static tml_buffer buffer_of(const desc_row *row, const void *desc)
+{
+    tml_buffer buffer = {0, 0};
+    if (row->kind == DESC_IN || row->kind == DESC_OUT)
+        memcpy(&buffer, (const char *)desc + row->offset, sizeof buffer);
+    return buffer;
+}
+
+uint32_t desc_given(const desc_table *table, const void *desc)
+{
+    uint32_t given = 0;
+    for (uint32_t row = 0; row < table->count; row++)
+        given |= (uint32_t)!tml_buffer_is_none(buffer_of(&table->rows[row], desc)) << row;
+    return given;
+}
+
+tml_status desc_map(tml_context *tml, const desc_table *table, const void *desc, void *const *to)
+{
+    tml_status status = TML_OK;
+    for (uint32_t row = 0; row < table->count && !status; row++) {
+        const tml_buffer buffer = buffer_of(&table->rows[row], desc);
+        void *memory;
+        if (!to[row] || tml_buffer_is_none(buffer))
+            continue;
+        status = tml_buffer_map(tml, buffer, &memory);
+        memcpy(to[row], &memory, sizeof memory);
+    }
+    return status;
+}
+
+void desc_unmap(tml_context *tml, const desc_table *table, const void *desc, void *const *to)
+{
+    for (uint32_t row = 0; row < table->count; row++) {
+        void *memory = NULL;
+        if (to[row])
+            memcpy(&memory, to[row], sizeof memory);
+        if (memory)
+            tml_buffer_unmap(tml, buffer_of(&table->rows[row], desc));
+    }
 }

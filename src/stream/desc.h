@@ -31,9 +31,10 @@ typedef enum desc_kind {
     /* tml_length; sets the number .count, by default DESC_LENGTH. Its own default is the number of
      * elements of .like or, without .like, the number as it was. holds: a number that bounds it */
     DESC_LENGTHS,
-    DESC_ENUM, /* an enumeration; of: its type's name; most: its last value */
-    DESC_F32,  /* float; range */
-    DESC_F64   /* double; range */
+    DESC_ENUM,   /* an enumeration; of: its type's name; most: its last value */
+    DESC_F32,    /* float; range */
+    DESC_F64,    /* double; range */
+    DESC_POINTER /* a pointer; of: what it points to */
 } desc_kind;
 
 /* Numbers of elements, and numbers that elements hold. Rows name them, and lengths set them. */
@@ -108,5 +109,14 @@ typedef struct desc_table {
  * numbers  the call sets those that rows name and no length sets; desc_check sets the rest */
 tml_status desc_check(tml_context *tml, const char *call, const desc_table *table, void *desc,
                       desc_numbers *numbers);
+
+/* Returns bits: r if row r is a buffer, and given. */
+uint32_t desc_given(const desc_table *table, const void *desc);
+
+/* Maps the given buffers of the rows that have a pointer for the memory.
+ * to  per row the address of that pointer, which is NULL; or NULL
+ * desc_unmap unmaps them, and must follow a failure, too. */
+tml_status desc_map(tml_context *tml, const desc_table *table, const void *desc, void *const *to);
+void desc_unmap(tml_context *tml, const desc_table *table, const void *desc, void *const *to);
 
 #endif
