@@ -7,7 +7,7 @@
 
 #include "core/simd.h"
 #include "exact/exact.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 #include "tree/tree_cast.h"
 #include "tree/tree_order.h"
 
@@ -312,145 +312,99 @@ static tml_status run_all(tml_context *tml, cast_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* A buffer of the desc: what it must be, and which pointer of a job receives its memory. */
-typedef struct field {
-    const char *name;
-    tml_buffer buffer;
-    tml_type type;   /* TML_TYPE_NONE: u32 or u64 */
-    uint32_t wants;  /* bit per desc.want that has this output; 0: an input */
-    bool is_one_ray; /* one element per ray; false: any number */
-    void *to;        /* the pointer to set; NULL: not mapped */
-} field;
-enum { FIELD_COUNT = 14, INPUT_COUNT = 5, OUTPUT_COUNT = FIELD_COUNT - INPUT_COUNT };
-/* The last fields list the rays that the device did not follow. */
-enum { UNSURE_FIELDS = 2 };
+enum { TREE, LENGTH, ORIGINS, DIRECTIONS, WANT, T_MAX, LIMITS, POSES, POSE_OF, OUTS };
+enum { T = OUTS, TRIANGLES, BARYCENTRICS, HITS, COUNTS, RAYS, TOTAL, UNSURE, UNSURE_COUNT };
+static const desc_range positive = {0, INFINITY, "0, for no limit, or more"};
+static const tml_type vec2s[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE},
+                      vec3s[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE},
+                      vec4s[] = {TML_VEC(TML_F32, 4), TML_TYPE_NONE},
+                      floats[] = {TML_F32, TML_TYPE_NONE};
+#define ROW(field, ...) DESC_ROW(tml_tree_cast_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
+static const desc_row rows[] = {
+    [TREE] = ROW(tree, DESC_POINTER, .of = "a tree"),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(ORIGINS)),
+    [ORIGINS] = ROW(origins, DESC_IN, .types = vec3s, .count = DESC_LENGTH),
+    [DIRECTIONS] = ROW(directions, DESC_IN, .types = vec3s, .count = DESC_LENGTH),
+    [WANT] = ROW(want, DESC_ENUM, .of = "tml_tree_cast_want", .most = TML_TREE_CAST_ALL),
+    [T_MAX] = ROW(t_max, DESC_F32, .range = &positive),
+    [LIMITS] = ROW(limits, DESC_IN, .is_optional = true, .types = vec2s, .count = DESC_LENGTH),
+    [POSES] = ROW(poses, DESC_IN, .is_optional = true, .types = vec4s),
+    [POSE_OF] = ROW(pose_of, DESC_IN, .is_optional = true, .types = stream_mask_types,
+                    .count = DESC_LENGTH),
+    [T] = OUT(t, .types = floats, .count = DESC_OUTS),
+    [TRIANGLES] = OUT(triangles, .types = stream_mask_types, .count = DESC_OUTS),
+    [BARYCENTRICS] = OUT(barycentrics, .types = vec2s, .count = DESC_LENGTH),
+    [HITS] = OUT(hits, .types = stream_flag_types, .count = DESC_LENGTH),
+    [COUNTS] = OUT(counts, .types = stream_mask_types, .count = DESC_LENGTH),
+    [RAYS] = OUT(rays, .types = stream_mask_types),
+    [TOTAL] = OUT(total, .types = stream_count_types, .count = DESC_ONE),
+    [UNSURE] = OUT(unsure, .types = stream_mask_types),
+    [UNSURE_COUNT] = OUT(unsure_count, .types = stream_count_types, .count = DESC_ONE)};
+static const desc_table table = {rows, TML_ARRAY_SIZE(rows)};
 
-#define WANTS(name) (1u << TML_TREE_CAST_##name)
-#define FIELD(name, type, wants, is)                                                               \
-    {                                                                                              \
-        "desc." #name, d->name, type, wants, is, &job->name                                        \
-    }
+/* The outputs that a want has, beside unsure and unsure_count. */
+enum { EVERY = 1 << HITS | 1 << TOTAL };
+static const uint32_t outputs_of[] = {
+    [TML_TREE_CAST_NEAREST] = EVERY | 1 << T | 1 << TRIANGLES | 1 << BARYCENTRICS,
+    [TML_TREE_CAST_ANY] = EVERY,
+    [TML_TREE_CAST_COUNT] = EVERY | 1 << COUNTS,
+    [TML_TREE_CAST_ALL] = EVERY | 1 << T | 1 << TRIANGLES | 1 << COUNTS | 1 << RAYS};
 
-static void list_fields(const tml_tree_cast_desc *d, cast_job *job, field out[FIELD_COUNT])
-{
-    const uint32_t all = WANTS(ALL), nearest = WANTS(NEAREST), counts = all | WANTS(COUNT);
-    const uint32_t any = counts | nearest | WANTS(ANY);
-    const tml_type vec2_type = TML_VEC(TML_F32, 2), vec3_type = TML_VEC(TML_F32, 3);
-    bool one = d->want != TML_TREE_CAST_ALL;
-    const field fields[FIELD_COUNT] = {
-        FIELD(origins, vec3_type, 0, true),
-        FIELD(directions, vec3_type, 0, true),
-        FIELD(limits, vec2_type, 0, true),
-        FIELD(pose_of, TML_U32, 0, true),
-        FIELD(poses, TML_VEC(TML_F32, 4), 0, false),
-        FIELD(hits, TML_U8, any, true),
-        FIELD(counts, TML_U32, counts, true),
-        FIELD(rays, TML_U32, all, false),
-        FIELD(triangles, TML_U32, all | nearest, one),
-        FIELD(t, TML_F32, all | nearest, one),
-        FIELD(barycentrics, vec2_type, nearest, true),
-        {"desc.total", d->total, TML_TYPE_NONE, any, false, NULL},
-        {"desc.unsure", d->unsure, TML_U32, any, false, NULL},
-        {"desc.unsure_count", d->unsure_count, TML_TYPE_NONE, any, false, NULL},
-    };
-    memcpy(out, fields, sizeof fields);
-}
-
-static tml_status check_field(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
-                              const field *f)
+static tml_status check_outputs(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
 {
     static const char *const names[] = {"NEAREST", "ANY", "COUNT", "ALL"};
-    const tml_type types[] = {f->type, TML_TYPE_NONE};
-    if (f->wants && !(f->wants >> d->want & 1))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: %s is given, and desc.want is TML_TREE_CAST_%s, which has none", call,
-                         f->name, names[d->want]);
-    return f->type == TML_TYPE_NONE ? stream_check_count(tml, call, f->name, f->buffer, 0)
-                                    : tml_check_buffer(tml, call, f->name, f->buffer, types,
-                                                       f->is_one_ray ? d->length.count : 0);
-}
-
-static tml_status check_fields(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
-{
-    cast_job unused;
-    field fields[FIELD_COUNT];
-    stream_field outputs[OUTPUT_COUNT] = {{NULL, {0, 0}}};
-    stream_input inputs[INPUT_COUNT + 1] = {{"desc.length.device", d->length.device, 0}};
-    bool has_output = false;
-    list_fields(d, &unused, fields);
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        const field *f = &fields[i];
-        bool is_output = i >= INPUT_COUNT, is_given = !tml_buffer_is_none(f->buffer);
-        tml_status status = is_given || i < 2 ? check_field(tml, call, d, f) : TML_OK;
-        if (status != TML_OK)
-            return status;
-        has_output |= is_output && is_given && i < FIELD_COUNT - UNSURE_FIELDS;
-        if (is_output)
-            outputs[i - INPUT_COUNT] = (stream_field){f->name, f->buffer};
-        else
-            inputs[i + 1] = (stream_input){f->name, f->buffer, 0};
-    }
-    if (!has_output)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: no output is given; needs one of those that desc.want has", call);
-    return stream_check_memory(tml, call, outputs, OUTPUT_COUNT, inputs, INPUT_COUNT + 1);
+    const uint32_t given = desc_given(&table, d), outputs = outputs_of[d->want];
+    for (uint32_t row = OUTS; row <= TOTAL; row++)
+        if ((given & ~outputs) >> row & 1)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: %s is given, and desc.want is TML_TREE_CAST_%s, which has none",
+                             call, rows[row].name, names[d->want]);
+    return given & outputs
+               ? TML_OK
+               : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: no output is given; needs one of those that desc.want has", call);
 }
 
 static tml_status check_poses(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
 {
-    uint64_t rows = stream_count_of(tml, d->poses);
+    uint64_t count = stream_count_of(tml, d->poses);
     bool is_none = tml_buffer_is_none(d->poses);
     if (is_none && !tml_buffer_is_none(d->pose_of))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.pose_of is given and desc.poses is not", call);
-    if (!is_none && (rows == 0 || rows % 3 != 0))
+    if (!is_none && (count == 0 || count % 3 != 0))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.poses has %" PRIu64 " rows, needs three a pose", call, rows);
+                         "%s: desc.poses has %" PRIu64 " rows, needs three a pose", call, count);
     return TML_OK;
 }
 
 tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d)
 {
-    static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    if (!d->tree)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
-                         call);
-    if ((unsigned)d->want > TML_TREE_CAST_ALL)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.want is not a tml_tree_cast_want", call);
-    if (!(d->t_max >= 0.0f))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.t_max is %g, needs 0, for no limit, or more", call,
-                         (double)d->t_max);
-    tml_status status = tml_check_buffer(tml, call, "desc.origins", d->origins, origin_types, 0);
-    TML_THEN(status, stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length));
-    TML_THEN(status, check_fields(tml, call, d));
-    return status == TML_OK ? check_poses(tml, call, d) : status;
+    desc_numbers numbers = {.outs = d->want == TML_TREE_CAST_ALL ? DESC_ANY : DESC_LENGTH};
+    tml_status status = desc_check(tml, call, &table, d, &numbers);
+    TML_THEN(status, check_outputs(tml, call, d));
+    return status ? status : check_poses(tml, call, d);
 }
 
 /* Maps the desc's buffers, and runs the job on them. */
 static tml_status run_mapped(tml_context *tml, cast_job *job)
 {
-    field fields[FIELD_COUNT];
-    int mapped = 0;
-    tml_status status = TML_OK;
-    list_fields(job->desc, job, fields);
-    for (; mapped < FIELD_COUNT; mapped++) {
-        void *memory = NULL;
-        if (tml_buffer_is_none(fields[mapped].buffer) || !fields[mapped].to)
-            continue;
-        status = tml_buffer_map(tml, fields[mapped].buffer, &memory);
-        if (status != TML_OK)
-            break;
-        memcpy(fields[mapped].to, &memory, sizeof memory);
-    }
-    if (status == TML_OK && job->desc->want == TML_TREE_CAST_ALL)
-        status = run_all(tml, job);
-    else if (status == TML_OK)
-        status = run_in_order(tml, job);
-    while (mapped-- > 0)
-        if (!tml_buffer_is_none(fields[mapped].buffer) && fields[mapped].to)
-            tml_buffer_unmap(tml, fields[mapped].buffer);
+    void *const to[TML_ARRAY_SIZE(rows)] = {[ORIGINS] = &job->origins,
+                                            [DIRECTIONS] = &job->directions,
+                                            [LIMITS] = &job->limits,
+                                            [POSES] = &job->poses,
+                                            [POSE_OF] = &job->pose_of,
+                                            [T] = &job->t,
+                                            [TRIANGLES] = &job->triangles,
+                                            [BARYCENTRICS] = &job->barycentrics,
+                                            [HITS] = &job->hits,
+                                            [COUNTS] = &job->counts,
+                                            [RAYS] = &job->rays};
+    const bool is_all = job->desc->want == TML_TREE_CAST_ALL;
+    tml_status status = desc_map(tml, &table, job->desc, to);
+    TML_THEN(status, is_all ? run_all(tml, job) : run_in_order(tml, job));
+    desc_unmap(tml, &table, job->desc, to);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 #include "tree/tree_points_device.h"
 
 static const char call[] = "tml_tree_distance_grid";
@@ -231,17 +231,22 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples
     return TML_OK;
 }
 
+enum { TREE, RULE, BAND, OUT };
+static const desc_range lengths = {0, FLT_MAX, "a length, or 0 for distances everywhere"};
+static const tml_type floats[] = {TML_F32, TML_TYPE_NONE};
+static const desc_row rows[] = {
+    [TREE] = DESC_ROW(tml_tree_distance_grid_desc, tree, DESC_POINTER, .of = "a tree"),
+    [RULE] = DESC_ROW(tml_tree_distance_grid_desc, rule, DESC_ENUM, .of = "tml_tree_rule",
+                      .most = TML_TREE_RULE_SOLID_ANGLE),
+    [BAND] = DESC_ROW(tml_tree_distance_grid_desc, band, DESC_F32, .range = &lengths),
+    [OUT] = DESC_ROW(tml_tree_distance_grid_desc, out, DESC_OUT, .types = floats,
+                     .count = DESC_SECOND)};
+
 static tml_status grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
 {
-    static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
-    uint64_t samples = 0;
-    tml_status status = points_check_tree(tml, call, desc->tree, desc->rule);
-    if (status == TML_OK && !(desc->band >= 0 && desc->band <= FLT_MAX))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.band is %g, needs a length, or 0 for distances everywhere", call,
-                         (double)desc->band);
-    TML_THEN(status, check_grid(tml, &desc->grid, &samples));
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.out", desc->out, types, samples));
+    desc_numbers numbers = {0};
+    tml_status status = check_grid(tml, &desc->grid, &numbers.of[DESC_SECOND]);
+    TML_THEN(status, desc_check(tml, call, &DESC_TABLE(rows), desc, &numbers));
     TML_THEN(status, tml_refuse_recording(tml, call, NULL));
     TML_THEN(status, tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL));
     if (status == TML_OK && desc->is_signed)

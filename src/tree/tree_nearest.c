@@ -1,9 +1,8 @@
 /* tml_tree_nearest: checks of the desc, parallel tasks over the points, and the outputs. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 #include "tree/tree_order.h"
 #include "tree/tree_points_device.h"
 
@@ -147,93 +146,49 @@ static tml_status run_tasks(tml_context *tml, points_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* An output of the desc, and which pointer of a job receives its memory. */
-typedef struct output {
-    const char *name;
-    tml_buffer buffer;
-    tml_type type;
-    bool is_of_point; /* one element per point; false: k */
-    void *to;         /* the pointer to set */
-} output;
-enum { OUTPUT_COUNT = 5 };
-#define OUTPUT(desc, job, field, type, is_of_point)                                                \
-    {                                                                                              \
-        "desc." #field, (desc)->field, type, is_of_point, &(job)->field                            \
-    }
-#define OUTPUTS(desc, job)                                                                         \
-    {                                                                                              \
-        OUTPUT(desc, job, sides, TML_U8, true), OUTPUT(desc, job, distances, TML_F32, false),      \
-            OUTPUT(desc, job, positions, TML_VEC(TML_F32, 3), false),                              \
-            OUTPUT(desc, job, triangles, TML_U32, false),                                          \
-            OUTPUT(desc, job, features, TML_U8, false)                                             \
-    }
+enum { TREE, RULE, LENGTH, POINTS, DISTANCES, POSITIONS, TRIANGLES, FEATURES, SIDES };
+static const tml_type floats[] = {TML_F32, TML_TYPE_NONE},
+                      vec3s[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+#define ROW(field, ...) DESC_ROW(tml_tree_nearest_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
+static const desc_row rows[] = {
+    [TREE] = ROW(tree, DESC_POINTER, .of = "a tree"),
+    [RULE] = ROW(rule, DESC_ENUM, .of = "tml_tree_rule", .most = TML_TREE_RULE_SOLID_ANGLE),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(POINTS)),
+    [POINTS] = ROW(points, DESC_IN, .types = vec3s, .count = DESC_LENGTH),
+    [DISTANCES] = OUT(distances, .types = floats, .count = DESC_TIMES),
+    [POSITIONS] = OUT(positions, .types = vec3s, .count = DESC_TIMES),
+    [TRIANGLES] = OUT(triangles, .types = stream_mask_types, .count = DESC_TIMES),
+    [FEATURES] = OUT(features, .types = stream_flag_types, .count = DESC_TIMES),
+    [SIDES] = OUT(sides, .types = stream_flag_types, .count = DESC_LENGTH)};
+static const desc_table table = {rows, TML_ARRAY_SIZE(rows)};
 
 static tml_status points_check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
 {
-    static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    tml_status status = points_check_tree(tml, call, desc->tree, desc->rule);
-    if (status == TML_OK && desc->k > TML_TREE_NEAREST_MAX)
+    if (desc->k > TML_TREE_NEAREST_MAX)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.k is %" PRIu32 ", needs 1 to %d triangles a point", call,
                          desc->k, TML_TREE_NEAREST_MAX);
-    if (status != TML_OK)
+    desc->k = TML_MAX_OF(desc->k, 1u);
+    desc_numbers numbers = {.times = desc->k};
+    tml_status status = desc_check(tml, call, &table, desc, &numbers);
+    if (status || desc_given(&table, desc) >> DISTANCES)
         return status;
-    desc->k = desc->k ? desc->k : 1;
-    status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types, 0);
-    TML_THEN(status,
-             stream_check_length(tml, call, stream_count_of(tml, desc->points), &desc->length));
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.points", desc->points, point_types,
-                                      desc->length.count));
-    if (status != TML_OK)
-        return status;
-    points_job unused; /* its pointers are never set */
-    const output outputs[] = OUTPUTS(desc, &unused);
-    stream_field fields[OUTPUT_COUNT];
-    bool is_any = false;
-    for (int i = 0; i < OUTPUT_COUNT && status == TML_OK; i++) {
-        const tml_type types[] = {outputs[i].type, TML_TYPE_NONE};
-        fields[i] = (stream_field){outputs[i].name, outputs[i].buffer};
-        if (tml_buffer_is_none(outputs[i].buffer))
-            continue;
-        is_any = true;
-        uint64_t each = outputs[i].is_of_point ? 1 : desc->k, count = desc->length.count;
-        status = tml_check_buffer(tml, call, outputs[i].name, outputs[i].buffer, types,
-                                  count > UINT64_MAX / each ? UINT64_MAX : count * each);
-    }
-    if (status != TML_OK)
-        return status;
-    if (!is_any)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: no output is given; needs one of desc.sides, distances, positions, "
-                         "triangles and features",
-                         call);
-    const stream_input inputs[] = {{"desc.points", desc->points, 0},
-                                   {"desc.length.device", desc->length.device, 0}};
-    return stream_check_memory(tml, call, fields, OUTPUT_COUNT, inputs, TML_ARRAY_SIZE(inputs));
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: no output is given; needs one of desc.sides, distances, positions, "
+                     "triangles and features",
+                     call);
 }
 
 /* Maps the points and outputs, and runs the job on them. */
 static tml_status run_mapped(tml_context *tml, points_job *job)
 {
-    output outputs[] = OUTPUTS(job->desc, job);
-    void *memory = NULL;
-    int mapped = 0;
-    tml_status status = tml_buffer_map(tml, job->desc->points, &memory);
-    if (status != TML_OK)
-        return status;
-    job->points = memory;
-    for (; mapped < OUTPUT_COUNT && status == TML_OK; mapped++)
-        if (!tml_buffer_is_none(outputs[mapped].buffer)) {
-            status = tml_buffer_map(tml, outputs[mapped].buffer, &memory);
-            if (status != TML_OK)
-                break;
-            memcpy(outputs[mapped].to, &memory, sizeof memory);
-        }
+    void *const to[TML_ARRAY_SIZE(rows)] = {
+        [POINTS] = &job->points,       [DISTANCES] = &job->distances, [POSITIONS] = &job->positions,
+        [TRIANGLES] = &job->triangles, [FEATURES] = &job->features,   [SIDES] = &job->sides};
+    tml_status status = desc_map(tml, &table, job->desc, to);
     TML_THEN(status, run_tasks(tml, job));
-    while (mapped-- > 0)
-        if (!tml_buffer_is_none(outputs[mapped].buffer))
-            tml_buffer_unmap(tml, outputs[mapped].buffer);
-    tml_buffer_unmap(tml, job->desc->points);
+    desc_unmap(tml, &table, job->desc, to);
     return status;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "exact/exact.h"
-#include "stream/stream_internal.h"
 #include "tree/tree_order.h"
 #include "tree/tree_points_device.h"
 
@@ -143,20 +142,6 @@ tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tre
         by_way ? "does not go as often the one way as the other"
                : "belongs to an odd number of triangles",
         by_way && !tree->edges_mod_2 ? ", orient its triangles alike, ask by EVEN_ODD" : "");
-}
-
-tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
-                             tml_tree_rule rule)
-{
-    if (!tree)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
-                         call);
-    if ((unsigned)rule > TML_TREE_RULE_SOLID_ANGLE)
-        return tml_error(
-            tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.rule is %d, needs TML_TREE_RULE_EVEN_ODD, _WINDING or _SOLID_ANGLE", call,
-            (int)rule);
-    return TML_OK;
 }
 
 /* ---- sides and distances --------------------------------------------------------------------- */

@@ -110,12 +110,9 @@ typedef struct points_loops {
 } points_loops;
 extern const points_loops points_loops_plain, points_loops_avx2;
 
-/* Checks of tml_tree_nearest and tml_tree_distance_grid. points_prepare_rule computes what the rule
- * needs, and checks that the mesh is closed if the rule requires it. */
-tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
-                             tml_tree_rule rule);
 /* Sums up the tree's edges and sets is_moderate, unless both are current. */
 void points_learn(tml_tree *tree);
+/* Computes what the rule needs, and checks that the mesh is closed if the rule requires it. */
 tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule);
 static inline bool points_is_finite(const float *point)
