@@ -260,7 +260,8 @@ static tml_status check_range(const desc_walk *c, uint32_t index)
     const desc_row *row = &c->rows[index];
     const double value = row->kind == DESC_F32 ? (double)*(float *)field_of(c, index)
                                                : *(double *)field_of(c, index);
-    return value >= row->range->low && value <= row->range->high
+    const bool is_default = row->is_optional && value == 0;
+    return is_default || (value >= row->range->low && value <= row->range->high)
                ? TML_OK
                : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %g, needs %s", c->call,
                            row->name, value, row->range->needs);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 const tml_type stream_count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
+const tml_type stream_float_types[] = {TML_F32, TML_TYPE_NONE};
+const tml_type stream_point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
 const tml_type stream_flag_types[] = {TML_U8, TML_TYPE_NONE};
 const tml_type stream_mask_types[] = {TML_U32, TML_TYPE_NONE};
 const tml_type stream_scalar_types[] = {
@@ -212,7 +214,7 @@ bool stream_is_apart(const tml_context *tml, tml_buffer a, tml_buffer b, bool in
 {
     const tml_slot *x = tml_slot_of(tml, a);
     const tml_slot *y = tml_slot_of(tml, b);
-    if (!x || !y || x->size == 0 || y->size == 0)
+    if (!x || !y || x->size == 0 || y->size == 0 || x->on_host || y->on_host)
         return true;
     if (x == y || is_array(a) || is_array(b))
         return x != y || in_place;

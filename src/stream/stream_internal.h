@@ -36,6 +36,8 @@ extern const stream_op stream_map, /* tml_map_desc */
 
 /* Lists for tml_check_buffer, ended by TML_TYPE_NONE. */
 extern const tml_type stream_count_types[];  /* u32, u64: counts, lengths, indices, offsets */
+extern const tml_type stream_float_types[];  /* f32 */
+extern const tml_type stream_point_types[];  /* f32x3 */
 extern const tml_type stream_flag_types[];   /* u8 */
 extern const tml_type stream_mask_types[];   /* u32 */
 extern const tml_type stream_scalar_types[]; /* every scalar type */
@@ -88,7 +90,8 @@ bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b);
 
 /* Do two buffers share no byte? Buffers in the caller's memory may overlap under different handles.
- * True if either is no buffer. in_place: also if both begin at the same address. */
+ * True if either is no buffer or lies on the host. in_place: also if both begin at the same
+ * address. */
 bool stream_is_apart(const tml_context *tml, tml_buffer a, tml_buffer b, bool in_place);
 /* Refuses an output that is not apart from another buffer of the call. */
 tml_status stream_check_apart(tml_context *tml, const char *call, const char *out_field,
