@@ -186,10 +186,6 @@ tml_status image_check_luminance(tml_context *tml, const char *call,
     static const double known[][3] = {
         {0.2126, 0.7152, 0.0722}, {0.2627, 0.6780, 0.0593}, {0.2722287, 0.6740818, 0.0536895}};
     double weights[3], sum = 0.0;
-    if ((unsigned)luminance > TML_LUMINANCE_CUSTOM)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.luminance.kind is %d, needs one of tml_luminance", call,
-                         (int)luminance);
     *max_rgb = luminance == TML_LUMINANCE_MAX_RGB;
     if (*max_rgb)
         return TML_OK;
@@ -208,13 +204,4 @@ tml_status image_check_luminance(tml_context *tml, const char *call,
     *weight_r = (float)(weights[0] / sum);
     *weight_b = (float)(weights[2] / sum);
     return TML_OK;
-}
-
-tml_status image_check_floor(tml_context *tml, const char *call, float floor, const char *without)
-{
-    if (floor == 0.0f || (floor >= 0x1p-100f && floor <= 0x1p127f))
-        return TML_OK;
-    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "%s: desc.luminance.floor is %g, needs 2^-100 to 2^127, or 0 for %s", call,
-                     (double)floor, without);
 }

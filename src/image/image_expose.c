@@ -3,71 +3,46 @@
 
 #include "core/call.h"
 #include "image/image_internal.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 
-static const tml_type state_types[] = {TML_F32, TML_TYPE_NONE};
+static const char call[] = "tml_image_expose";
 
 /* An exposure limit, in stops, that no luminance reaches. */
 static const float no_limit = 1024.0f;
 
-tml_status image_check_state(tml_context *tml, const char *call, tml_buffer state)
-{
-    return tml_check_buffer(tml, call, "desc.state", state, state_types, TML_EXPOSURE_WORDS);
-}
+#define NUMBER_ROW(field, low, high, words)                                                        \
+    DESC_ROW(tml_image_expose_desc, field, DESC_F32, .range = &(const desc_range){low, high, words})
+enum { STATE_WORDS = DESC_LENGTH, STATS_WORDS = DESC_SECOND }; /* numbers of elements */
+static const desc_row rows[] = {
+    NUMBER_ROW(clip_low, 0, 100, "0 to 100"), NUMBER_ROW(clip_high, 0, 100, "0 to 100"),
+    NUMBER_ROW(percentile, 0, 100, "0 to 100"), NUMBER_ROW(ev100, -256, 256, "-256 to 256"),
+    NUMBER_ROW(key, 0, 1e6, "0 to 1e6"), NUMBER_ROW(bias, -256, 256, "-256 to 256"),
+    NUMBER_ROW(ev_min, -256, 256, "-256 to 256"), NUMBER_ROW(ev_max, -256, 256, "-256 to 256"),
+    NUMBER_ROW(speed_up, 0, 1e6, "0 to 1e6"), NUMBER_ROW(speed_down, 0, 1e6, "0 to 1e6"),
+    NUMBER_ROW(seconds, 0, 1e9, "0 to 1e9"),
+    DESC_ROW(tml_image_expose_desc, by, DESC_ENUM, .of = "tml_expose_by",
+             .most = TML_EXPOSE_MANUAL),
+    DESC_ROW(tml_image_expose_desc, state, DESC_OUT, .types = stream_float_types,
+             .count = STATE_WORDS),
+    /* The last row, which MANUAL does not use. */
+    DESC_ROW(tml_image_expose_desc, stats, DESC_IN, .types = stream_mask_types,
+             .count = STATS_WORDS)};
 
-static tml_status check_number(tml_context *tml, const char *field, float value, float low,
-                               float high)
+static tml_status check_limits(tml_context *tml, const tml_image_expose_desc *desc)
 {
-    if (value >= low && value <= high)
-        return TML_OK;
-    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "tml_image_expose: desc.%s is %g, needs %g to %g", field, (double)value,
-                     (double)low, (double)high);
-}
-
-static tml_status check_numbers(tml_context *tml, const tml_image_expose_desc *desc)
-{
-    const struct {
-        const char *name;
-        float value, low, high;
-    } numbers[] = {
-        {"clip_low", desc->clip_low, 0.0f, 100.0f},
-        {"clip_high", desc->clip_high, 0.0f, 100.0f},
-        {"percentile", desc->percentile, 0.0f, 100.0f},
-        {"ev100", desc->ev100, -256.0f, 256.0f},
-        {"key", desc->key, 0.0f, 1e6f},
-        {"bias", desc->bias, -256.0f, 256.0f},
-        {"ev_min", desc->ev_min, -256.0f, 256.0f},
-        {"ev_max", desc->ev_max, -256.0f, 256.0f},
-        {"speed_up", desc->speed_up, 0.0f, 1e6f},
-        {"speed_down", desc->speed_down, 0.0f, 1e6f},
-        {"seconds", desc->seconds, 0.0f, 1e9f},
-    };
-    tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(numbers) && status == TML_OK; i++)
-        status =
-            check_number(tml, numbers[i].name, numbers[i].value, numbers[i].low, numbers[i].high);
-    if (status != TML_OK)
-        return status;
-    if ((unsigned)desc->by > TML_EXPOSE_MANUAL)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_image_expose: desc.by is %d, needs one of tml_expose_by",
-                         (int)desc->by);
     if (desc->clip_low > 0.0f && desc->clip_high == 0.0f)
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
-            "tml_image_expose: desc.clip_low is %g and clip_high 0; give both, 100 for "
-            "no clip above",
+            "%s: desc.clip_low is %g and clip_high 0; give both, 100 for no clip above", call,
             (double)desc->clip_low);
     if (desc->clip_high > 0.0f && !(desc->clip_low < desc->clip_high))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_image_expose: desc.clip_low is %g and clip_high %g, needs less below "
-                         "than above",
-                         (double)desc->clip_low, (double)desc->clip_high);
+                         "%s: desc.clip_low is %g and clip_high %g, needs less below than above",
+                         call, (double)desc->clip_low, (double)desc->clip_high);
     if (desc->ev_min > desc->ev_max)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_image_expose: desc.ev_min is %g, more than ev_max, %g",
-                         (double)desc->ev_min, (double)desc->ev_max);
+                         "%s: desc.ev_min is %g, more than ev_max, %g", call, (double)desc->ev_min,
+                         (double)desc->ev_max);
     return TML_OK;
 }
 
@@ -106,21 +81,18 @@ static image_expose_settings settings_of(const tml_image_expose_desc *desc)
 
 static tml_status expose(tml_context *tml, const tml_image_expose_desc *desc)
 {
-    static const char call[] = "tml_image_expose";
-    tml_status status = check_numbers(tml, desc);
-    bool is_manual = desc->by == TML_EXPOSE_MANUAL;
-    if (status == TML_OK && !is_manual)
-        status = tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
-                                  TML_IMAGE_STATS_WORDS);
-    TML_THEN(status, image_check_state(tml, call, desc->state));
-    if (status == TML_OK && !is_manual)
-        status = stream_check_apart(tml, call, "desc.state", desc->state, "desc.stats", desc->stats,
-                                    false);
+    tml_image_expose_desc d = *desc;
+    const bool is_manual = d.by == TML_EXPOSE_MANUAL;
+    const desc_table table = {rows, TML_ARRAY_SIZE(rows) - is_manual};
+    desc_numbers numbers = {
+        .of = {[STATE_WORDS] = TML_EXPOSURE_WORDS, [STATS_WORDS] = TML_IMAGE_STATS_WORDS}};
+    tml_status status = desc_check(tml, call, &table, &d, &numbers);
+    TML_THEN(status, check_limits(tml, &d));
     if (status != TML_OK)
         return status;
-    image_expose_plan plan = {.settings = settings_of(desc), .state = desc->state};
+    image_expose_plan plan = {.settings = settings_of(&d), .state = d.state};
     if (!is_manual)
-        plan.stats = desc->stats;
+        plan.stats = d.stats;
     return stream_run_op(tml, call, image_parts_of[tml->engine->part].expose, "no exposure", &plan,
                          (tml_buffer){0, 0});
 }

@@ -138,14 +138,19 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
 /* Checks a buffer of pixels. *scalar: the type of its scalars. *scalars: their number. */
 tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, tml_type *scalar, uint64_t *scalars);
-/* Check a luminance's weights, given by desc->kind, and the floor of logarithms. */
+/* Checks a luminance's weights, given by desc->kind. */
 tml_status image_check_luminance(tml_context *tml, const char *call,
                                  const tml_image_luminance *desc, bool *max_rgb, float *weight_r,
                                  float *weight_b);
-tml_status image_check_floor(tml_context *tml, const char *call, float floor, const char *without);
+/* The rows of a luminance in the table of a desc. without: what a floor of 0 is, in words. */
+#define IMAGE_LUMINANCE_ROWS(type, without)                                                        \
+    DESC_ROW(type, luminance.kind, DESC_ENUM, .of = "tml_luminance",                               \
+             .most = TML_LUMINANCE_CUSTOM),                                                        \
+        DESC_ROW(type, luminance.floor, DESC_F32, .is_optional = true,                             \
+                 .range =                                                                          \
+                     &(const desc_range){0x1p-100, 0x1p127, "2^-100 to 2^127, or 0 for " without})
 /* Returns the index of a level's first texel in the plan's out. */
 uint64_t image_mips_first(const image_mips_plan *plan, uint32_t level);
-tml_status image_check_state(tml_context *tml, const char *call, tml_buffer state);
 /* image_views_overlap: whether two checked views overlap as byte ranges, from first to last scalar.
  * image_views_same: whether they are the same pixels. */
 bool image_views_overlap(const tml_context *tml, const image_view *a, const image_view *b);

@@ -4,7 +4,7 @@
 
 #include "core/call.h"
 #include "image/image_internal.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 
 _Static_assert(TML_STATS_POSITIVE == 2 + 2 * IMAGE_POSITIVE &&
                    TML_STATS_ZERO == 2 + 2 * IMAGE_ZERO &&
@@ -32,9 +32,21 @@ enum {
  * at most 255, there are fewer than 2^32 pixels. */
 static const uint64_t max_pixels = (uint64_t)1 << 40;
 
+static const char call[] = "tml_image_measure";
+
+enum { STATS_WORDS = DESC_LENGTH, MASK_WEIGHTS = DESC_SECOND }; /* numbers of elements */
+static const desc_row rows[] = {
+    DESC_ROW(tml_image_measure_desc, image.buffer, DESC_IN, .is_optional = true),
+    IMAGE_LUMINANCE_ROWS(tml_image_measure_desc, "none"),
+    DESC_ROW(tml_image_measure_desc, stats, DESC_OUT, .types = stream_mask_types,
+             .count = STATS_WORDS),
+    DESC_ROW(tml_image_measure_desc, mask, DESC_IN, .is_optional = true, .types = stream_flag_types,
+             .count = MASK_WEIGHTS),
+    DESC_SCRATCH(tml_image_measure_desc)};
+
 /* Makes view the region that is measured. */
-static tml_status take_region(tml_context *tml, const char *call,
-                              const tml_image_measure_desc *desc, image_view *view)
+static tml_status take_region(tml_context *tml, const tml_image_measure_desc *desc,
+                              image_view *view)
 {
     uint32_t x = desc->region.x, y = desc->region.y;
     uint32_t width = desc->region.width, height = desc->region.height;
@@ -62,7 +74,7 @@ static tml_status take_region(tml_context *tml, const char *call,
     return TML_OK;
 }
 
-static tml_status take_what(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
+static tml_status take_what(tml_context *tml, const tml_image_measure_desc *desc,
                             image_measure_plan *plan)
 {
     plan->what = desc->what ? desc->what : EVERYTHING;
@@ -71,9 +83,6 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
                          "%s: desc.what is 0x%x, needs TML_MEASURE_LOG, _MEAN and _HISTOGRAM or a "
                          "part of them",
                          call, (unsigned)desc->what);
-    tml_status status = image_check_floor(tml, call, desc->luminance.floor, "none");
-    if (status != TML_OK)
-        return status;
     plan->floor = desc->luminance.floor;
     plan->histogram_low = desc->histogram_low;
     plan->bin_log2 = desc->bin_log2;
@@ -89,7 +98,7 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
     return TML_OK;
 }
 
-static tml_status take_mask(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
+static tml_status take_mask(tml_context *tml, const tml_image_measure_desc *desc,
                             image_measure_plan *plan)
 {
     if (tml_buffer_is_none(desc->mask))
@@ -106,45 +115,33 @@ static tml_status take_mask(tml_context *tml, const char *call, const tml_image_
     plan->mask = desc->mask;
     plan->mask_width = desc->mask_width;
     plan->mask_height = desc->mask_height;
-    tml_status status = tml_check_buffer(tml, call, "desc.mask", desc->mask, stream_flag_types,
-                                         (uint64_t)desc->mask_width * desc->mask_height);
-    TML_THEN(status, stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.mask",
-                                        desc->mask, false));
-    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.mask",
-                                        desc->mask, false));
-    return status;
+    return TML_OK;
 }
 
-static tml_status image_measure_resolve(tml_context *tml, const char *call,
-                                        const tml_image_measure_desc *desc,
+static tml_status image_measure_resolve(tml_context *tml, tml_image_measure_desc *desc,
                                         image_measure_plan *plan)
 {
+    desc_numbers numbers = {
+        .of = {[STATS_WORDS] = TML_IMAGE_STATS_WORDS,
+               [MASK_WEIGHTS] = (uint64_t)desc->mask_width * desc->mask_height}};
     *plan = (image_measure_plan){.stats = desc->stats};
-    tml_status status = image_check_source(tml, call, "desc.image", &desc->image, &plan->in);
-    TML_THEN(status, take_region(tml, call, desc, &plan->in));
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), desc, &numbers);
+    TML_THEN(status, image_check_source(tml, call, "desc.image", &desc->image, &plan->in));
+    TML_THEN(status, take_region(tml, desc, &plan->in));
     TML_THEN(status, image_check_luminance(tml, call, &desc->luminance, &plan->max_rgb,
                                            &plan->weight_r, &plan->weight_b));
-    TML_THEN(status, take_what(tml, call, desc, plan));
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
-                                      TML_IMAGE_STATS_WORDS));
-    TML_THEN(status, take_mask(tml, call, desc, plan));
-    TML_THEN(status, stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.image.buffer",
-                                        desc->image.buffer, false));
-    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch,
-                                        "desc.image.buffer", desc->image.buffer, false));
-    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.stats",
-                                        desc->stats, false));
-    return status;
+    TML_THEN(status, take_what(tml, desc, plan));
+    return status ? status : take_mask(tml, desc, plan);
 }
 
 static tml_status measure(tml_context *tml, const tml_image_measure_desc *desc)
 {
+    tml_image_measure_desc d = *desc;
     image_measure_plan plan;
-    tml_status status = image_measure_resolve(tml, "tml_image_measure", desc, &plan);
-    return status
-               ? status
-               : stream_run_op(tml, "tml_image_measure", image_parts_of[tml->engine->part].measure,
-                               "no measures of pictures", &plan, desc->scratch);
+    tml_status status = image_measure_resolve(tml, &d, &plan);
+    return status ? status
+                  : stream_run_op(tml, call, image_parts_of[tml->engine->part].measure,
+                                  "no measures of pictures", &plan, d.scratch);
 }
 
 tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *desc)
