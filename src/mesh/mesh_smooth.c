@@ -6,6 +6,7 @@
 
 #include <trommel/stream.h>
 
+#include "stream/desc.h"
 #include "stream/program.h"
 
 #include "kernels/kernel.h"
@@ -72,79 +73,61 @@ typedef struct smoothing {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static tml_status check_number(const smoothing *s)
+enum { ITERATIONS, METHOD, LAMBDA, POSITIONS, INDICES, WEIGHTS, OUT, NORMALS };
+static const desc_range iteration_range = {0, 10000, "at most 10000"},
+                        lambda_range = {0, 1, "0 to 1 (0: 0.5)"};
+static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE},
+                      index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE},
+                      weight_types[] = {TML_F32, TML_TYPE_NONE};
+static const desc_row rows[] = {
+    [ITERATIONS] = DESC_ROW(tml_mesh_smooth_desc, iterations, DESC_U32, .range = &iteration_range),
+    [METHOD] = DESC_ROW(tml_mesh_smooth_desc, method, DESC_ENUM, .of = "tml_smooth_method",
+                        .most = TML_SMOOTH_LAPLACIAN),
+    [LAMBDA] = DESC_ROW(tml_mesh_smooth_desc, lambda, DESC_F64, .range = &lambda_range),
+    [POSITIONS] = DESC_ROW(tml_mesh_smooth_desc, mesh.positions, DESC_IN, .types = vertex_types),
+    [INDICES] = DESC_ROW(tml_mesh_smooth_desc, mesh.indices, DESC_IN, .types = index_types),
+    [WEIGHTS] = DESC_ROW(tml_mesh_smooth_desc, weights, DESC_IN, .is_optional = true,
+                         .types = weight_types, .count = DESC_LENGTH),
+    [OUT] = DESC_ROW(tml_mesh_smooth_desc, out, DESC_OUT, .is_optional = true,
+                     .types = vertex_types, .count = DESC_LENGTH, .shares = 1u << POSITIONS),
+    [NORMALS] = DESC_ROW(tml_mesh_smooth_desc, normals, DESC_OUT, .is_optional = true,
+                         .types = vertex_types, .count = DESC_LENGTH)};
+
+static tml_status check_rates(const smoothing *s)
 {
-    const tml_mesh_smooth_desc *desc = s->desc;
-    tml_context *tml = s->tml;
-    if (desc->iterations > 10000)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.iterations is %" PRIu32 ", can be at most 10000", call,
-                         desc->iterations);
-    if (desc->method > TML_SMOOTH_LAPLACIAN)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.method is %d, needs a tml_smooth_method", call,
-                         (int)desc->method);
-    if (!(desc->lambda >= 0 && desc->lambda <= 1))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.lambda is %g, needs 0 to 1 (0: 0.5)", call, desc->lambda);
     const double lambda = s->steps[0], mu = s->steps[1];
-    if (desc->method != TML_SMOOTH_TAUBIN)
+    if (s->desc->method != TML_SMOOTH_TAUBIN)
         return TML_OK;
     if (!(mu < -lambda))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+        return tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.mu is %g, needs less than -lambda, %g, or 0", call, mu, -lambda);
     if (!(fabs((1 - 2 * lambda) * (1 - 2 * mu)) <= 1))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+        return tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.lambda is %g and desc.mu %g, by which waves of the mesh's "
                          "length grow; lambda up to 0.69 has a mu (0) that does not do so",
                          call, lambda, mu);
     return TML_OK;
 }
 
-static tml_status check_buffers(smoothing *s)
+static tml_status check_size(smoothing *s)
 {
-    static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
-    static const tml_type weight_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_mesh_smooth_desc *desc = s->desc;
-    tml_context *tml = s->tml;
-    tml_type index_type;
-    tml_status status =
-        tml_check_buffer(tml, call, "desc.mesh.positions", desc->mesh.positions, vertex_types, 0);
-    TML_THEN(status,
-             tml_check_buffer(tml, call, "desc.mesh.indices", desc->mesh.indices, index_types, 0));
-    if (status != TML_OK)
-        return status;
-    tml_buffer_describe(tml, desc->mesh.positions, NULL, &s->vertex_count);
-    tml_buffer_describe(tml, desc->mesh.indices, &index_type, &s->triangle_count);
-    s->index_words = tml_type_scalar(index_type) == TML_U64 ? 2 : 1;
+    const tml_slot *indices = tml_slot_of(s->tml, desc->mesh.indices);
+    s->triangle_count = indices->count;
+    s->index_words = tml_type_scalar(indices->type) == TML_U64 ? 2 : 1;
     if (s->triangle_count * s->index_words > MOST_TRIANGLES || s->vertex_count >= UINT32_MAX)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+        return tml_error(s->tml, TML_ERROR_UNSUPPORTED,
                          "%s: the mesh has %" PRIu64 " triangles and %" PRIu64
                          " vertices, can have %" PRIu64 " and %" PRIu32 "; smooth parts of it",
                          call, s->triangle_count, s->vertex_count, MOST_TRIANGLES / s->index_words,
                          UINT32_MAX - 1);
+    if (s->vertex_count == 0 && s->triangle_count)
+        return tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.mesh.indices: there are triangles, and no vertices", call);
     if (tml_buffer_is_none(desc->out) && tml_buffer_is_none(desc->normals))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: give desc.out, desc.normals or both",
-                         call);
-    const struct {
-        const char *name;
-        tml_buffer buffer;
-        const tml_type *types;
-    } others[] = {{"desc.weights", desc->weights, weight_types},
-                  {"desc.out", desc->out, vertex_types},
-                  {"desc.normals", desc->normals, vertex_types}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(others) && status == TML_OK; i++)
-        if (!tml_buffer_is_none(others[i].buffer))
-            status = tml_check_buffer(tml, call, others[i].name, others[i].buffer, others[i].types,
-                                      s->vertex_count);
-    const stream_field written[] = {{"desc.out", desc->out}, {"desc.normals", desc->normals}};
-    const stream_input read[] = {{"desc.mesh.positions", desc->mesh.positions, 1u << 0},
-                                 {"desc.mesh.indices", desc->mesh.indices, 0},
-                                 {"desc.weights", desc->weights, 0}};
-    return status ? status
-                  : stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), read,
-                                        TML_ARRAY_SIZE(read));
+        return tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: give desc.out, desc.normals or both", call);
+    return TML_OK;
 }
 
 /* ---- rings ----------------------------------------------------------------------------------- */
@@ -279,18 +262,19 @@ static tml_status mesh_smooth_run(smoothing *s)
 
 static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
 {
+    tml_mesh_smooth_desc checked = *desc;
     const double lambda = desc->lambda == 0 ? 0.5 : desc->lambda;
     smoothing s = {.tml = tml,
                    .desc = desc,
+                   .vertex_count = stream_count_of(tml, desc->mesh.positions),
                    .steps = {lambda, desc->mu == 0 ? 1 / (0.1 - 1 / lambda) : desc->mu},
                    .step_count = desc->method == TML_SMOOTH_TAUBIN ? 2 : 1};
+    desc_numbers numbers = {.of[DESC_LENGTH] = s.vertex_count};
     if (tml->engine->tier)
         return tml_refuse(tml, call, "no smoothing of meshes");
-    tml_status status = check_number(&s);
-    TML_THEN(status, check_buffers(&s));
-    if (status == TML_OK && s.vertex_count == 0 && s.triangle_count)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.mesh.indices: there are triangles, and no vertices", call);
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), &checked, &numbers);
+    TML_THEN(status, check_rates(&s));
+    TML_THEN(status, check_size(&s));
     if (status != TML_OK || s.vertex_count == 0)
         return status;
 #ifdef TML_VULKAN

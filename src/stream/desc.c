@@ -258,13 +258,15 @@ static tml_status check_enum(const desc_walk *c, uint32_t index)
 static tml_status check_range(const desc_walk *c, uint32_t index)
 {
     const desc_row *row = &c->rows[index];
-    const double value = row->kind == DESC_F32 ? (double)*(float *)field_of(c, index)
-                                               : *(double *)field_of(c, index);
+    const void *field = field_of(c, index);
+    const double value = row->kind == DESC_U32   ? (double)*(const uint32_t *)field
+                         : row->kind == DESC_F32 ? (double)*(const float *)field
+                                                 : *(const double *)field;
     const bool is_default = row->is_optional && value == 0;
     return is_default || (value >= row->range->low && value <= row->range->high)
                ? TML_OK
-               : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %g, needs %s", c->call,
-                           row->name, value, row->range->needs);
+               : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %.*g, needs %s", c->call,
+                           row->name, row->kind == DESC_U32 ? 10 : 6, value, row->range->needs);
 }
 
 static tml_status check_pointer(const desc_walk *c, uint32_t index)
@@ -293,6 +295,7 @@ static tml_status check_row(desc_walk *c, uint32_t row)
         return check_kernel(c, row);
     case DESC_ENUM:
         return check_enum(c, row);
+    case DESC_U32:
     case DESC_F32:
     case DESC_F64:
         return check_range(c, row);

@@ -32,6 +32,7 @@ typedef enum desc_kind {
      * elements of .like or, without .like, the number as it was. holds: a number that bounds it */
     DESC_LENGTHS,
     DESC_ENUM,   /* an enumeration; of: its type's name; most: its last value */
+    DESC_U32,    /* uint32_t; range */
     DESC_F32,    /* float; range */
     DESC_F64,    /* double; range */
     DESC_POINTER /* a pointer; of: what it points to */
