@@ -81,21 +81,6 @@ tml_status stream_check_range(tml_context *tml, const char *call, const char *fi
     return TML_OK;
 }
 
-tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
-                              tml_buffer buffer, uint64_t bound)
-{
-    return stream_check_indices(tml, call, field, buffer, 1, bound);
-}
-
-tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
-                                tml_buffer buffer, uint64_t count, uint64_t bound)
-{
-    if (tml_buffer_is_none(buffer))
-        return TML_OK;
-    tml_status status = tml_check_buffer(tml, call, field, buffer, stream_count_types, count);
-    return status ? status : stream_check_range(tml, call, field, buffer, bound);
-}
-
 /* Does a kernel parameter of type param accept elements of this type, unchanged or widened? */
 static bool stream_param_takes(uint32_t param, tml_type element)
 {

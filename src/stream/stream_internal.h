@@ -59,17 +59,9 @@ tml_status stream_check_length_of(tml_context *tml, const char *call, const char
  * there. */
 tml_status stream_read_length(tml_context *tml, const tml_length *length, uint64_t *out);
 
-/* Checks an optional one-element output whose type must hold every number up to bound. */
-tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
-                              tml_buffer buffer, uint64_t bound);
-
 /* Refuses a buffer of u32 whose elements may have to hold more than 2^32 - 1. */
 tml_status stream_check_range(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t largest);
-
-/* Checks an optional u32 or u64 output of at least count elements, for numbers up to bound. */
-tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
-                                tml_buffer buffer, uint64_t count, uint64_t bound);
 
 /* Checks a kernel and its inputs: array parameters take in[] in order, all inputs are used, and
  * each has at least count elements, or any number for tml_words. result: the required return type
