@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "stream/desc.h"
 #include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
@@ -412,22 +412,25 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
 
 static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
 static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
+enum { VERTICES, INDICES };
+static const desc_row rows[] = {
+    [VERTICES] =
+        DESC_ROW(tml_tree_desc, vertices, DESC_IN, .types = vertex_types, .is_anywhere = true),
+    [INDICES] = DESC_ROW(tml_tree_desc, indices, DESC_IN, .is_optional = true, .types = index_types,
+                         .is_anywhere = true)};
+static const desc_table table = {rows, TML_ARRAY_SIZE(rows)};
 
 /* Checks the desc, but not its buffers' contents, and describes the mesh. */
 static tml_status mesh_describe(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
 {
-    bool indexed = !tml_buffer_is_none(desc->indices);
+    tml_tree_desc checked = *desc;
     tml_type type = TML_TYPE_NONE;
-    tml_status status = tml_check_buffer_anywhere(tml, mesh->call, "desc.vertices", desc->vertices,
-                                                  vertex_types, 0);
-    if (status == TML_OK && indexed)
-        status = tml_check_buffer_anywhere(tml, mesh->call, "desc.indices", desc->indices,
-                                           index_types, 0);
+    tml_status status = desc_check(tml, mesh->call, &table, &checked, &(desc_numbers){0});
     if (status != TML_OK)
         return status;
     tml_buffer_describe(tml, desc->vertices, NULL, &mesh->vertex_count);
     mesh->triangle_count = mesh->vertex_count / 3;
-    if (indexed)
+    if (!tml_buffer_is_none(desc->indices))
         tml_buffer_describe(tml, desc->indices, &type, &mesh->triangle_count);
     else if (mesh->vertex_count % 3)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -445,32 +448,14 @@ static tml_status mesh_describe(tml_context *tml, const tml_tree_desc *desc, mes
     return TML_OK;
 }
 
-/* Maps the desc's buffers. */
-static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
-{
-    void *vertices = NULL, *indices = NULL;
-    tml_status status = tml_buffer_map(tml, desc->vertices, &vertices);
-    if (status == TML_OK && !tml_buffer_is_none(desc->indices)) {
-        status = tml_buffer_map(tml, desc->indices, &indices);
-        if (status != TML_OK)
-            tml_buffer_unmap(tml, desc->vertices);
-    }
-    mesh->vertices = vertices;
-    mesh->indices = indices;
-    return status;
-}
-
 /* Builds the tree on the host. tree->vertex_count and triangle_count are already set. */
 static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
                                 tml_tree *tree)
 {
-    tml_status status = mesh_open(tml, desc, mesh);
-    if (status != TML_OK)
-        return status;
-    status = build(tml, mesh, desc->skip_broken, tree);
-    if (mesh->indices)
-        tml_buffer_unmap(tml, desc->indices);
-    tml_buffer_unmap(tml, desc->vertices);
+    void *const to[] = {[VERTICES] = &mesh->vertices, [INDICES] = &mesh->indices};
+    tml_status status = desc_map(tml, &table, desc, to);
+    TML_THEN(status, build(tml, mesh, desc->skip_broken, tree));
+    desc_unmap(tml, &table, desc, to);
     return status;
 }
 

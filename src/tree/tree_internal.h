@@ -8,6 +8,7 @@
 enum { COLLIDE_SAMPLES = 256 };
 
 /* Builds a new tree on the device. Leaves broken triangles out and counts them.
+ * desc: checked, but its buffers may still be on the host.
  * tree: new, with vertex_count and triangle_count set. */
 tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
 void tree_build_destroy(tml_context *tml, tml_tree *tree);
