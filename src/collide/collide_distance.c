@@ -1,56 +1,103 @@
-/* tml_collide_distance: checks the desc, and computes the distances on the host or the device. */
+/* tml_collide_distance: checks the desc, and computes the distances on the host or the device. Also
+ * the checks of tml_collide_distance_enqueue. */
+#include <float.h>
 #include <math.h>
 
 #include "collide/collide_distance.h"
-#include "core/call.h"
+#include "stream/desc.h"
+
+static const char call[] = "tml_collide_distance";
+
+/* The fields of tml_collide_distance, and then those of tml_collide_distance_enqueue alone. */
+enum { A, B, LIMIT, TOLERANCE, METHOD, FIELDS };
+enum { LENGTH = FIELDS, POSE_BUFFER, DISTANCES, POINTS_A, POINTS_B, TRIANGLES, NEEDED };
+static const desc_range limits = {0, INFINITY, "0, for no limit, or more"},
+                        tolerances = {0, DBL_MAX, "0 or more, and not infinity"};
+static const tml_type floats[] = {TML_F32, TML_TYPE_NONE}, doubles[] = {TML_F64, TML_TYPE_NONE},
+                      points[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE},
+                      pairs[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
+#define ROW(field, ...) DESC_ROW(tml_collide_distance_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
+static const desc_row rows[] = {
+    [A] = ROW(a, DESC_POINTER, .of = "a tree"),
+    [B] = ROW(b, DESC_POINTER, .of = "a tree"),
+    [LIMIT] = ROW(limit, DESC_F64, .range = &limits),
+    [TOLERANCE] = ROW(tolerance, DESC_F64, .range = &tolerances),
+    [METHOD] = ROW(method, DESC_ENUM, .of = "tml_collide_method",
+                   .most = TML_COLLIDE_METHOD_BREADTH_FIRST),
+    [LENGTH] = ROW(length, DESC_LENGTHS),
+    [POSE_BUFFER] =
+        ROW(pose_buffer, DESC_IN, .is_optional = true, .types = floats, .count = DESC_TIMES),
+    [DISTANCES] = ROW(distances, DESC_OUT, .types = doubles, .count = DESC_LENGTH),
+    [POINTS_A] = OUT(points_a, .types = points, .count = DESC_LENGTH),
+    [POINTS_B] = OUT(points_b, .types = points, .count = DESC_LENGTH),
+    [TRIANGLES] = OUT(triangles, .types = pairs, .count = DESC_LENGTH),
+    [NEEDED] = OUT(needed, .types = stream_mask_types, .count = DESC_ONE)};
 
 /* Returns the first given field that only tml_collide_distance_enqueue supports; NULL: none. */
 static const char *field_of_enqueue(const tml_collide_distance_desc *desc)
 {
-    const struct {
-        const char *name;
-        tml_buffer buffer;
-    } buffers[] = {{"pose_buffer", desc->pose_buffer}, {"distances", desc->distances},
-                   {"points_a", desc->points_a},       {"points_b", desc->points_b},
-                   {"triangles", desc->triangles},     {"needed", desc->needed}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
-        if (!tml_buffer_is_none(buffers[i].buffer))
-            return buffers[i].name;
+    const uint32_t given = desc_given(&DESC_TABLE(rows), desc);
     if (desc->length.count || desc->length.exact || !tml_buffer_is_none(desc->length.device))
-        return "length";
-    return desc->capacity ? "capacity" : NULL;
+        return rows[LENGTH].name;
+    for (uint32_t row = POSE_BUFFER; row <= NEEDED; row++)
+        if (given >> row & 1)
+            return rows[row].name;
+    return desc->capacity ? "desc.capacity" : NULL;
 }
 
 static tml_status distance_check_desc(tml_context *tml, const tml_collide_distance_desc *desc)
 {
-    const char *wrong = NULL;
+    tml_collide_distance_desc checked = *desc;
     const char *other = field_of_enqueue(desc);
     if (other)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_collide_distance: desc.%s is given, which is for "
-                         "tml_collide_distance_enqueue; poses come from the host here, and results "
-                         "go to out",
-                         other);
-    if (!desc->a || !desc->b)
-        wrong = !desc->a ? "desc.a is NULL, needs a tree" : "desc.b is NULL, needs a tree";
-    else if (!desc->poses && desc->pose_count > 1)
-        wrong = "desc.pose_count is more than 1 though desc.poses is NULL";
-    else if (desc->poses && desc->pose_count == 0)
-        wrong = "desc.pose_count is 0 though desc.poses is given";
-    else if (!(desc->limit >= 0))
-        wrong = "desc.limit is below 0 or NaN; 0 is none";
-    else if (!(desc->tolerance >= 0 && desc->tolerance < INFINITY))
-        wrong = "desc.tolerance is below 0 or not finite";
-    else if ((unsigned)desc->method > TML_COLLIDE_METHOD_BREADTH_FIRST)
-        wrong = "desc.method is none of TML_COLLIDE_METHOD_AUTO, _DEPTH_FIRST and _BREADTH_FIRST";
-    if (wrong)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_collide_distance: %s", wrong);
+                         "%s: %s is given, which is for tml_collide_distance_enqueue; poses come "
+                         "from the host here, and results go to out",
+                         call, other);
+    tml_status status =
+        desc_check(tml, call, &(desc_table){rows, FIELDS}, &checked, &(desc_numbers){0});
+    if (status)
+        return status;
+    if (desc->poses ? desc->pose_count == 0 : desc->pose_count > 1)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.pose_count is %u, needs %s",
+                         call, desc->pose_count,
+                         desc->poses ? "at least 1 with desc.poses"
+                                     : "at most 1 without desc.poses");
     if (desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST && tml->engine->tier)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_collide_distance: desc.method is TML_COLLIDE_METHOD_BREADTH_FIRST, "
+                         "%s: desc.method is TML_COLLIDE_METHOD_BREADTH_FIRST, "
                          "which %s has not; leave it TML_COLLIDE_METHOD_AUTO",
-                         tml->engine->tier(tml));
-    return tml_refuse_recording(tml, "tml_collide_distance", NULL);
+                         call, tml->engine->tier(tml));
+    return tml_refuse_recording(tml, call, NULL);
+}
+
+tml_status distance_check_enqueue(tml_context *tml, const char *name,
+                                  tml_collide_distance_desc *desc)
+{
+    enum { POSES_MOST = 1 << 20 };
+    const bool has_poses = !tml_buffer_is_none(desc->pose_buffer);
+    const uint64_t given = has_poses ? stream_count_of(tml, desc->pose_buffer) / 12 : 1;
+    desc_numbers numbers = {.of[DESC_LENGTH] = given, .times = 12};
+    const char *wrong = NULL;
+    if (desc->poses || desc->pose_count)
+        wrong = "desc.poses or desc.pose_count is given, which are for tml_collide_distance; give "
+                "desc.pose_buffer and desc.length";
+    else if (desc->method || desc->memory_limit)
+        wrong = "desc.method or desc.memory_limit is given, which are for tml_collide_distance; "
+                "desc.capacity limits memory here";
+    if (wrong)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s", name, wrong);
+    tml_status status = desc_check(tml, name, &DESC_TABLE(rows), desc, &numbers);
+    if (status)
+        return status;
+    if (desc->length.count > POSES_MOST || (!has_poses && desc->length.count > 1))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.length.count is %zu, needs at most %d poses, or 1 without "
+                         "desc.pose_buffer",
+                         name, (size_t)desc->length.count, (int)POSES_MOST);
+    desc->limit = desc->limit > 0 ? desc->limit : (double)INFINITY;
+    return TML_OK;
 }
 
 /* Whether the device is likely faster. Any call takes some tenths of a millisecond there. */
@@ -64,7 +111,6 @@ static bool is_broad_faster(const distance_job *job)
 static tml_status distance(tml_context *tml, const tml_collide_distance_desc *desc,
                            tml_collide_distance_result *out)
 {
-    const char *call = "tml_collide_distance";
     tml_status status = distance_check_desc(tml, desc);
     if (status != TML_OK)
         return status;

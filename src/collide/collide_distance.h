@@ -16,6 +16,11 @@ typedef struct distance_job {
     tml_collide_distance_result *out;
 } distance_job;
 
+/* Checks the desc of tml_collide_distance_enqueue. Replaces a zeroed length and limit by their
+ * defaults. */
+tml_status distance_check_enqueue(tml_context *tml, const char *name,
+                                  tml_collide_distance_desc *desc);
+
 /* distance_none: the initial result. distance_finish: writes a pose's result to job->out. */
 tml_collide_distance_result distance_none(const distance_job *job);
 void distance_finish(const distance_job *job, uint32_t pose, tml_collide_distance_result best);

@@ -102,15 +102,6 @@ TML_KERNEL(uint, collide_apart_needed, (tml_words largest), { return tml_word(la
 
 static const char call[] = "tml_collide_distance_enqueue";
 
-/* A checked desc. */
-typedef struct apart_call {
-    tml_context *tml;
-    const tml_collide_distance_desc *desc;
-    tml_length length;
-    uint32_t count; /* maximum number of poses */
-    double limit;
-} apart_call;
-
 /* ---- on the device --------------------------------------------------------------------------- */
 
 /* Adds the search for each pose's nearest pair. Returns these pairs. */
@@ -146,14 +137,15 @@ static tml_buffer add_won(distance_stream *run, const tml_buffer ids[2], tml_len
     return won;
 }
 
-static tml_map_desc tell_of(const distance_stream *run, const apart_call *call_of, tml_buffer won)
+static tml_map_desc tell_of(const distance_stream *run, const tml_collide_distance_desc *desc,
+                            tml_buffer won)
 {
     uint64_t bits;
-    memcpy(&bits, &call_of->limit, sizeof bits);
+    memcpy(&bits, &desc->limit, sizeof bits);
     return (tml_map_desc){.kernel = TML_USE(collide_apart_tell),
                           .params = {.u = {(uint32_t)bits, (uint32_t)(bits >> 32)}},
                           .in = {won, run->triangles[0], run->triangles[1], run->view},
-                          .length = call_of->length};
+                          .length = desc->length};
 }
 
 /* Returns the caller's buffer, or a new array if there is none. */
@@ -162,13 +154,14 @@ static tml_buffer output(distance_stream *run, tml_buffer given, tml_type type)
     return tml_buffer_is_none(given) ? program_array(run->p, type, run->count) : given;
 }
 
-static tml_status distance_on_device_enqueue(const apart_call *call_of)
+static tml_status distance_on_device_enqueue(tml_context *tml,
+                                             const tml_collide_distance_desc *desc)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    const tml_collide_distance_desc *desc = call_of->desc;
     tml_tree *const trees[2] = {desc->a, desc->b};
-    program p = program_begin(call_of->tml, call);
-    distance_stream run = {.p = &p, .a = desc->a, .b = desc->b, .count = call_of->count};
+    program p = program_begin(tml, call);
+    distance_stream run = {
+        .p = &p, .a = desc->a, .b = desc->b, .count = (uint32_t)desc->length.count};
     tml_buffer ids[2] = {{0, 0}, {0, 0}}, poses = desc->pose_buffer;
     run.room = desc->capacity ? desc->capacity : distance_usual_room(p.tml, run.count);
     run.room = TML_MIN_OF(TML_MAX_OF(run.room, (uint64_t)DISTANCE_ROOM_LEAST),
@@ -179,13 +172,13 @@ static tml_status distance_on_device_enqueue(const apart_call *call_of)
         poses = program_array(&p, TML_F32, 12);
         program_put(&p, poses, identity, sizeof identity);
     }
-    distance_add(&run, poses, call_of->length, call_of->limit);
+    distance_add(&run, poses, desc->length, desc->limit);
     const bool is_preparing = tml_prepare_pause(p.tml); /* the tree's own buffers are made now */
     for (int i = 0; i < 2 && !p.status; i++)
         p.status = tree_build_ids_make(p.tml, call, trees[i], &ids[i]);
     tml_prepare_resume(p.tml, is_preparing);
-    const tml_buffer won = add_won(&run, ids, call_of->length);
-    tml_map_desc tell = tell_of(&run, call_of, won);
+    const tml_buffer won = add_won(&run, ids, desc->length);
+    tml_map_desc tell = tell_of(&run, desc, won);
     tell.out[0] = desc->distances;
     tell.out[1] = output(&run, desc->points_a, TML_VEC(TML_F32, 3));
     tell.out[2] = output(&run, desc->points_b, TML_VEC(TML_F32, 3));
@@ -208,10 +201,9 @@ static void pose_task(void *argument, uint32_t task)
 }
 
 /* Writes the outputs that the device would write. */
-static tml_status results_write(const apart_call *call_of, const distance_job *job,
+static tml_status results_write(const tml_collide_distance_desc *desc, const distance_job *job,
                                 const bool *is_usable)
 {
-    const tml_collide_distance_desc *desc = call_of->desc;
     const uint32_t none = 0;
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++) {
@@ -235,14 +227,14 @@ static tml_status results_write(const apart_call *call_of, const distance_job *j
     return status;
 }
 
-static tml_status poses_make(const apart_call *call_of, distance_job *job, float *matrices,
+static tml_status poses_make(tml_buffer given, distance_job *job, float *matrices,
                              collide_pose *poses, bool *is_usable)
 {
-    const bool has_poses = !tml_buffer_is_none(call_of->desc->pose_buffer);
+    const bool has_poses = !tml_buffer_is_none(given);
     tml_status status = TML_OK;
     if (has_poses && job->pose_count > 0)
-        status = tml_buffer_read_range(job->tml, call_of->desc->pose_buffer, 0,
-                                       (uint64_t)12 * job->pose_count, matrices);
+        status =
+            tml_buffer_read_range(job->tml, given, 0, (uint64_t)12 * job->pose_count, matrices);
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++) {
         is_usable[p] = collide_pose_is_usable(job->b, has_poses ? matrices + 12 * (size_t)p : NULL);
         status = collide_pose_make(job->tml, call, job->a, job->b,
@@ -253,13 +245,11 @@ static tml_status poses_make(const apart_call *call_of, distance_job *job, float
     return status;
 }
 
-static tml_status distance_on_host(const apart_call *call_of)
+static tml_status distance_on_host(tml_context *tml, const tml_collide_distance_desc *desc)
 {
-    const tml_collide_distance_desc *desc = call_of->desc;
-    tml_context *tml = call_of->tml;
-    distance_job job = {.tml = tml, .a = desc->a, .b = desc->b, .limit = call_of->limit};
+    distance_job job = {.tml = tml, .a = desc->a, .b = desc->b, .limit = desc->limit};
     uint64_t count = 0;
-    tml_status status = stream_read_length(tml, &call_of->length, &count);
+    tml_status status = stream_read_length(tml, &desc->length, &count);
     TML_THEN(status, trees_fetch(tml, call, desc->a, desc->b, COLLIDE_STALE_ALL));
     if (status != TML_OK)
         return status;
@@ -272,10 +262,10 @@ static tml_status distance_on_host(const apart_call *call_of)
     if (!matrices || !poses || !is_usable || !job.out)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses", call,
                            job.pose_count);
-    TML_THEN(status, poses_make(call_of, &job, matrices, poses, is_usable));
+    TML_THEN(status, poses_make(desc->pose_buffer, &job, matrices, poses, is_usable));
     if (status == TML_OK && !tml_parallel_until(tml, job.pose_count, pose_task, &job))
         status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-    TML_THEN(status, results_write(call_of, &job, is_usable));
+    TML_THEN(status, results_write(desc, &job, is_usable));
     tml_free(tml, matrices, room * 12 * sizeof *matrices);
     tml_free(tml, poses, room * sizeof *poses);
     tml_free(tml, is_usable, room * sizeof *is_usable);
@@ -285,86 +275,19 @@ static tml_status distance_on_host(const apart_call *call_of)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static tml_status apart_check_outputs(apart_call *call_of)
+static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_desc *given)
 {
-    static const tml_type doubles[] = {TML_F64, TML_TYPE_NONE};
-    static const tml_type points[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    static const tml_type pairs[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
-    static const tml_type words[] = {TML_U32, TML_TYPE_NONE};
-    const tml_collide_distance_desc *desc = call_of->desc;
-    tml_context *tml = call_of->tml;
-    const struct {
-        const char *field;
-        tml_buffer buffer;
-        const tml_type *types;
-        uint64_t count;
-    } outputs[] = {{"desc.points_a", desc->points_a, points, call_of->count},
-                   {"desc.points_b", desc->points_b, points, call_of->count},
-                   {"desc.triangles", desc->triangles, pairs, call_of->count},
-                   {"desc.needed", desc->needed, words, 1}};
-    tml_status status =
-        tml_check_buffer(tml, call, "desc.distances", desc->distances, doubles, call_of->count);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(outputs) && status == TML_OK; i++)
-        if (!tml_buffer_is_none(outputs[i].buffer))
-            status = tml_check_buffer(tml, call, outputs[i].field, outputs[i].buffer,
-                                      outputs[i].types, outputs[i].count);
-    return status;
-}
-
-static tml_status apart_check_desc(apart_call *call_of)
-{
-    enum { POSES_MOST = 1 << 20 };
-    static const tml_type floats[] = {TML_F32, TML_TYPE_NONE};
-    const tml_collide_distance_desc *desc = call_of->desc;
-    tml_context *tml = call_of->tml;
-    const char *wrong = NULL;
-    if (!desc->a || !desc->b)
-        wrong = !desc->a ? "desc.a is NULL, needs a tree" : "desc.b is NULL, needs a tree";
-    else if (!(desc->limit >= 0))
-        wrong = "desc.limit is below 0 or NaN; 0 is none";
-    else if (desc->poses || desc->pose_count)
-        wrong = "desc.poses or desc.pose_count is given, which are for tml_collide_distance; give "
-                "desc.pose_buffer and desc.length";
-    else if (desc->method || desc->memory_limit)
-        wrong = "desc.method or desc.memory_limit is given, which are for tml_collide_distance; "
-                "desc.capacity limits memory here";
-    if (wrong)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s", call, wrong);
-    const bool has_poses = !tml_buffer_is_none(desc->pose_buffer);
-    call_of->limit = desc->limit > 0 ? desc->limit : (double)INFINITY;
-    call_of->length = desc->length;
-    tml_status status = TML_OK;
-    if (has_poses)
-        status = tml_check_buffer(tml, call, "desc.pose_buffer", desc->pose_buffer, floats, 0);
-    TML_THEN(status, stream_check_length(
-                         tml, call, has_poses ? stream_count_of(tml, desc->pose_buffer) / 12 : 1,
-                         &call_of->length));
-    if (status != TML_OK)
-        return status;
-    if (call_of->length.count > POSES_MOST || (!has_poses && call_of->length.count > 1))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.length.count is %zu, needs at most %d poses, or 1 without "
-                         "desc.pose_buffer",
-                         call, (size_t)call_of->length.count, (int)POSES_MOST);
-    call_of->count = (uint32_t)call_of->length.count;
-    if (has_poses)
-        status = tml_check_buffer(tml, call, "desc.pose_buffer", desc->pose_buffer, floats,
-                                  (uint64_t)12 * call_of->count);
-    return status == TML_OK ? apart_check_outputs(call_of) : status;
-}
-
-static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_desc *desc)
-{
-    apart_call call_of = {.tml = tml, .desc = desc};
+    tml_collide_distance_desc resolved = *given;
+    const tml_collide_distance_desc *desc = &resolved;
     const distance_stream none = {.count = 0};
-    tml_status status = apart_check_desc(&call_of);
-    if (status != TML_OK || call_of.count == 0)
+    tml_status status = distance_check_enqueue(tml, call, &resolved);
+    if (status != TML_OK || desc->length.count == 0)
         return status;
     /* The host also accepts a mesh without triangles. */
     if (tml->engine->is_host)
-        return tml->is_preparing ? TML_OK : distance_on_host(&call_of);
+        return tml->is_preparing ? TML_OK : distance_on_host(tml, desc);
     collide_learn(tml);
-    const tml_map_desc tell = tell_of(&none, &call_of, (tml_buffer){0, 0});
+    const tml_map_desc tell = tell_of(&none, desc, (tml_buffer){0, 0});
     if (tml->engine->tier || !stream_supports_op(tml, stream_map.parts[tml->engine->part], &tell))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s has no kernels with doubles; use tml_collide_distance", call,
@@ -378,7 +301,7 @@ static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_
                          "%s: a tree's last update on the device failed; call "
                          "tml_tree_update_enqueue with TML_TREE_REBUILD",
                          call);
-    return distance_on_device_enqueue(&call_of);
+    return distance_on_device_enqueue(tml, desc);
 }
 
 tml_status tml_collide_distance_enqueue(tml_context *tml, const tml_collide_distance_desc *desc)
