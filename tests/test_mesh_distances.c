@@ -538,10 +538,11 @@ static void frames(setting *s)
     }
     desc.length = (tml_length){.count = 0};
     const tml_collide_distance_desc good = desc;
-    for (int i = 0; i < 9; i++) {
-        static const char *const fields[] = {"desc.a",           "desc.b",      "desc.limit",
-                                             "desc.pose_buffer", "desc.length", "desc.distances",
-                                             "desc.triangles",   "desc.poses",  "desc.method"};
+    for (int i = 0; i < 11; i++) {
+        static const char *const fields[] = {"desc.a",           "desc.b",       "desc.limit",
+                                             "desc.pose_buffer", "desc.length",  "desc.distances",
+                                             "desc.triangles",   "desc.poses",   "desc.method",
+                                             "desc.tolerance",   "desc.points_b"};
         desc = good;
         if (i == 0)
             desc.a = NULL;
@@ -561,6 +562,10 @@ static void frames(setting *s)
             desc.poses = poses, desc.pose_count = 1;
         if (i == 8)
             desc.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
+        if (i == 9)
+            desc.tolerance = -1;
+        if (i == 10)
+            desc.points_b = desc.points_a;
         CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), fields[i]) != NULL);
     }
