@@ -111,12 +111,12 @@ typedef struct desc_table {
 tml_status desc_check(tml_context *tml, const char *call, const desc_table *table, void *desc,
                       desc_numbers *numbers);
 
-/* Returns bits: r if row r is a buffer, and given. */
+/* Returns a bit per row: whether the row is a buffer that is given. */
 uint32_t desc_given(const desc_table *table, const void *desc);
 
-/* Maps the given buffers of the rows that have a pointer for the memory.
- * to  per row the address of that pointer, which is NULL; or NULL
- * desc_unmap unmaps them, and must follow a failure, too. */
+/* Maps the given buffers to the host.
+ * to  per row: NULL, or the address of the pointer that receives the memory, which is NULL before
+ * desc_unmap unmaps these buffers. It must also be called when desc_map failed. */
 tml_status desc_map(tml_context *tml, const desc_table *table, const void *desc, void *const *to);
 void desc_unmap(tml_context *tml, const desc_table *table, const void *desc, void *const *to);
 
