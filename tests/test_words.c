@@ -67,6 +67,29 @@ static int check_line(const char *path, int number, const char *line)
     return found;
 }
 
+/* The name of a row of a desc's table: DESC_ROW(tml_sort_desc, keys, DESC_... or ROW(keys, DESC_...
+ * is desc.keys. */
+static int check_row(const char *path, int number, const char *line)
+{
+    static const char inside[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+    const char *at = strstr(line, "ROW(");
+    if (!at || !strstr(line, "DESC_") || line[0] == '#')
+        return 0;
+    at += strlen("ROW(");
+    size_t length = strspn(at, inside);
+    if (strncmp(at, "tml_", 4) == 0 && at[length] == ',') {
+        at += length + strspn(at + length, ", ");
+        length = strspn(at, inside);
+    }
+    char name[64];
+    if (length == 0 || length > sizeof name - sizeof "desc.")
+        return 0;
+    snprintf(name, sizeof name, "desc.%.*s", (int)length, at);
+    if (!is_known(name, strlen(name)))
+        test_fail(path, number, "%s has no row in cli/options/words.c", name);
+    return 1;
+}
+
 static int check_folder(const char *path)
 {
     static char line[4096];
@@ -85,7 +108,7 @@ static int check_folder(const char *path)
                          ? fopen(below, "r")
                          : NULL;
         for (int number = 1; file && fgets(line, sizeof line, file); number++)
-            found += check_line(below, number, line);
+            found += check_line(below, number, line) + check_row(below, number, line);
         if (file)
             fclose(file);
     }

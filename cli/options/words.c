@@ -173,7 +173,7 @@ const char words_never[] =
     "desc.level_triangles desc.lone desc.folds desc.origins desc.out_first desc.pairs desc.parts "
     "desc.payloads desc.pose_of desc.rank desc.ratio desc.rays desc.scale desc.scratch "
     "desc.segments.count desc.segments.offsets desc.segments.starts desc.segments_out desc.sides "
-    "desc.slices desc.smoothing desc.sorted desc.source desc.start "
+    "desc.queries desc.slices desc.smoothing desc.sorted desc.sorted_length desc.source desc.start "
     "desc.starts desc.state desc.stats desc.t desc.t_max desc.surface desc.tolerance desc.total "
     "desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values "
     "desc.vertex_count desc.layout desc.iso_buffer desc.means "
