@@ -5,7 +5,7 @@
 
 #include "core/call.h"
 #include "field/field_internal.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
@@ -34,18 +34,40 @@ static bool usable(const field_input *input, uint64_t i)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
+static const desc_range lengths = {FIELD_MIN_LENGTH, FIELD_MAX_LENGTH,
+                                   "1e-30 to 1e30, or 0 for automatic"};
+enum { LENGTH, POINTS, RADII, DENSITIES, KIND, KERNEL, RADIUS, MARGIN, SHAPES_0, SHAPES_1 };
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_field_desc, length, DESC_LENGTHS, .like = DESC_LIKE(POINTS)),
+    [POINTS] = DESC_ROW(tml_field_desc, points, DESC_IN, .is_anywhere = true,
+                        .types = stream_point_types, .count = DESC_LENGTH),
+    [RADII] = DESC_ROW(tml_field_desc, radii, DESC_IN, .is_optional = true, .is_anywhere = true,
+                       .types = stream_float_types, .count = DESC_LENGTH),
+    [DENSITIES] = DESC_ROW(tml_field_desc, densities, DESC_IN, .is_optional = true,
+                           .is_anywhere = true, .types = stream_float_types, .count = DESC_LENGTH),
+    [KIND] = DESC_ROW(tml_field_desc, kind, DESC_ENUM, .of = "tml_field_kind",
+                      .most = TML_FIELD_DISTANCE),
+    [KERNEL] = DESC_ROW(tml_field_desc, kernel, DESC_ENUM, .of = "tml_field_kernel",
+                        .most = TML_FIELD_CUBIC_SPLINE),
+    [RADIUS] = DESC_ROW(tml_field_desc, radius, DESC_F64, .is_optional = true, .range = &lengths),
+    [MARGIN] = DESC_ROW(tml_field_desc, margin, DESC_F64, .is_optional = true, .range = &lengths),
+    /* The last rows, which a field without shapes does not have. */
+    [SHAPES_0] = DESC_ROW(tml_field_desc, shapes[0], DESC_IN, .is_anywhere = true,
+                          .types = stream_point_types, .count = DESC_LENGTH),
+    [SHAPES_1] = DESC_ROW(tml_field_desc, shapes[1], DESC_IN, .is_anywhere = true,
+                          .types = stream_point_types, .count = DESC_LENGTH)};
+
 static bool is_length(double value)
 {
     return value >= FIELD_MIN_LENGTH && value <= FIELD_MAX_LENGTH;
 }
 
-static tml_status check_length(tml_context *tml, const char *field, double value, bool zero_allowed)
+static tml_status check_length(tml_context *tml, const char *field, double value)
 {
-    if ((zero_allowed && value == 0.0) || is_length(value))
-        return TML_OK;
-    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_field: desc.%s is %g, needs %g to %g%s",
-                     field, value, FIELD_MIN_LENGTH, FIELD_MAX_LENGTH,
-                     zero_allowed ? ", or 0 for automatic" : "");
+    return is_length(value) ? TML_OK
+                            : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                                        "tml_field: desc.%s is %g, needs %g to %g", field, value,
+                                        FIELD_MIN_LENGTH, FIELD_MAX_LENGTH);
 }
 
 static bool all_zero(const double *values, size_t count)
@@ -67,7 +89,7 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid)
     if (all_zero(grid->direction, 9))
         memcpy(grid->direction, identity, sizeof identity);
     for (int a = 0; a < 3 && !(automatic && all_zero(grid->spacing, 3)); a++) {
-        tml_status status = check_length(tml, spacing_names[a], grid->spacing[a], false);
+        tml_status status = check_length(tml, spacing_names[a], grid->spacing[a]);
         if (status != TML_OK)
             return status;
     }
@@ -129,44 +151,22 @@ static tml_status check_bounds(tml_context *tml, const tml_field_desc *desc)
 
 static tml_status field_check_desc(tml_context *tml, tml_field_desc *desc)
 {
-    static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    static const tml_type number_types[] = {TML_F32, TML_TYPE_NONE};
-    static const char *const shape_names[] = {"desc.shapes[0]", "desc.shapes[1]"};
-    tml_status status =
-        tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
-    TML_THEN(status, stream_check_length(tml, "tml_field", stream_count_of(tml, desc->points),
-                                         &desc->length));
-    TML_THEN(status, tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points,
-                                               point_types, desc->length.count));
-    if (status == TML_OK && !tml_buffer_is_none(desc->radii))
-        status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
-                                           number_types, desc->length.count);
-    if (FIELD_HAS_WEIGHTS && status == TML_OK && !tml_buffer_is_none(desc->densities))
-        status = tml_check_buffer_anywhere(tml, "tml_field", "desc.densities", desc->densities,
-                                           number_types, desc->length.count);
-    for (int i = 0; i < 2 && FIELD_HAS_WEIGHTS && status == TML_OK; i++)
-        if (!tml_buffer_is_none(desc->shapes[0]) || !tml_buffer_is_none(desc->shapes[1]))
-            status = tml_check_buffer_anywhere(tml, "tml_field", shape_names[i], desc->shapes[i],
-                                               point_types, desc->length.count);
-    if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                           "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
-    if (FIELD_HAS_WEIGHTS && status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
-        (!tml_buffer_is_none(desc->densities) || !tml_buffer_is_none(desc->shapes[0])))
+    const bool has_shapes =
+        !tml_buffer_is_none(desc->shapes[0]) || !tml_buffer_is_none(desc->shapes[1]);
+    const desc_table table = {rows, has_shapes ? TML_ARRAY_SIZE(rows) : SHAPES_0};
+    desc_numbers numbers = {0};
+    tml_status status = desc_check(tml, "tml_field", &table, desc, &numbers);
+    if (status == TML_OK && desc->kind != TML_FIELD_KERNEL_SUM &&
+        (has_shapes || !tml_buffer_is_none(desc->densities)))
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.densities and shapes need desc.kind KERNEL_SUM");
-    if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_CUBIC_SPLINE)
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                           "tml_field: desc.kernel is %d, needs 0 to 3", (int)desc->kernel);
-    TML_THEN(status, check_length(tml, "radius", desc->radius, true));
-    TML_THEN(status, check_length(tml, "margin", desc->margin, true));
     if (status == TML_OK && desc->resolution > 0 && desc->resolution < FIELD_BRICK)
         status =
             tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                       "tml_field: desc.resolution is %u, needs at least %d, or 0 for automatic",
                       desc->resolution, FIELD_BRICK);
     TML_THEN(status, check_bounds(tml, desc));
-    return status != TML_OK ? status : check_grid(tml, &desc->grid);
+    return status ? status : check_grid(tml, &desc->grid);
 }
 
 /* ---- resolution ------------------------------------------------------------------------------ */
@@ -322,7 +322,7 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
         }
     }
     desc->radius = fmax(desc->radius, FIELD_MIN_LENGTH);
-    return check_length(tml, "radius (automatic)", desc->radius, false);
+    return check_length(tml, "radius (automatic)", desc->radius);
 }
 
 /* The samples of a grid along one axis. */
@@ -529,7 +529,6 @@ static const field_call field_now = {"tml_field", false},
 static tml_status check_call(tml_context *tml, const field_call *call, const tml_field_desc *desc,
                              tml_buffer out, tml_field_desc *resolved)
 {
-    static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
     if (!field_parts_of[tml->engine->part].field)
         return tml_refuse(tml, call->name, "no fields");
     tml_status status = TML_OK;
@@ -542,20 +541,18 @@ static tml_status check_call(tml_context *tml, const field_call *call, const tml
     if (status != TML_OK)
         return status;
     const uint64_t *dims = resolved->grid.dims;
-    status = tml_check_buffer(tml, call->name, "out", out, out_types, dims[0] * dims[1] * dims[2]);
-    const stream_field outputs[] = {{"out", out}};
-    stream_input inputs[] = {
-        {"desc.points", desc->points, 0},       {"desc.radii", desc->radii, 0},
-        {"desc.densities", desc->densities, 0}, {"desc.shapes[0]", desc->shapes[0], 0},
-        {"desc.shapes[1]", desc->shapes[1], 0}, {"desc.length.device", desc->length.device, 0}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(inputs); i++) {
-        const tml_slot *slot = tml_slot_of(tml, inputs[i].buffer);
-        if (slot && slot->on_host) /* it cannot overlap out */
-            inputs[i].buffer = (tml_buffer){0, 0};
-    }
-    return status
-               ? status
-               : stream_check_memory(tml, call->name, outputs, 1, inputs, TML_ARRAY_SIZE(inputs));
+    status = tml_check_buffer(tml, call->name, "out", out, stream_float_types,
+                              dims[0] * dims[1] * dims[2]);
+    const struct {
+        const char *name;
+        tml_buffer buffer;
+    } inputs[] = {{"desc.points", desc->points},       {"desc.radii", desc->radii},
+                  {"desc.densities", desc->densities}, {"desc.shapes[0]", desc->shapes[0]},
+                  {"desc.shapes[1]", desc->shapes[1]}, {"desc.length.device", desc->length.device}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(inputs); i++)
+        TML_THEN(status, stream_check_apart(tml, call->name, "out", out, inputs[i].name,
+                                            inputs[i].buffer, false));
+    return status;
 }
 
 static tml_status evaluate(tml_context *tml, const field_call *call, const tml_field_desc *desc,

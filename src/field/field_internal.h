@@ -207,8 +207,6 @@ enum { FIELD_HAS_WEIGHTS = true };
 tml_status field_map_near(tml_context *tml, const char *name_of_call,
                           const tml_field_desc *resolved, tml_map_desc *map);
 extern const tml_kernel *const field_weights_kernel; /* arguments: position, plan, points */
-tml_status field_weights_check(tml_context *tml, const char *call, const tml_field_mean_desc *desc,
-                               tml_length length);
 
 /* Finds the sum of the field's kernels at each of its points.
  * field  Used are points, radii, length, radius, kind and kernel; lower and upper, if the sums need
@@ -227,8 +225,8 @@ typedef struct field_shapes_desc {
     uint32_t fewest;
     tml_buffer centres, densities, shapes[2];
 } field_shapes_desc;
-/* Checks the choices and the field's kind, radii and shapes, and sets the choices' defaults. */
-tml_status field_shapes_check(tml_context *tml, field_shapes_desc *desc);
+/* Checks the field's kind, radii and shapes. */
+tml_status field_shapes_check(tml_context *tml, const tml_field_desc *field);
 tml_status field_shapes_find(tml_context *tml, const field_shapes_desc *desc);
 
 /* Gives the engine the kernels of src/field, compiled ahead by the build. */

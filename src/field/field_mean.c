@@ -6,6 +6,7 @@
 
 #include "core/call.h"
 #include "field/field_internal.h"
+#include "stream/desc.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -187,15 +188,15 @@ static tml_status check_values(const mean_job *job, int number)
     if (type != out_type)
         return tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %s, needs %s as values",
                          job->call, out, tml_type_name(out_type), tml_type_name(type));
-    const bool on_host = tml_slot_of(job->tml, of_points)->on_host;
-    if (job->enqueues && on_host)
+    if (job->enqueues && tml_slot_of(job->tml, of_points)->on_host)
         return tml_error(job->tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s lies on the host (tml_buffer_desc.host); tml_field_mean copies it",
                          job->call, values);
     status = stream_check_apart(job->tml, job->call, out, means, "desc.positions",
                                 job->desc->positions, false);
-    if (status == TML_OK && !on_host)
-        status = stream_check_apart(job->tml, job->call, out, means, values, of_points, false);
+    TML_THEN(status, stream_check_apart(job->tml, job->call, out, means, "desc.weights",
+                                        job->desc->weights, false));
+    TML_THEN(status, stream_check_apart(job->tml, job->call, out, means, values, of_points, false));
     return status;
 }
 
@@ -204,26 +205,28 @@ static bool is_used(const tml_field_mean_desc *desc, int number)
     return !tml_buffer_is_none(desc->values[number]) || !tml_buffer_is_none(desc->means[number]);
 }
 
+/* Values and means have no rows: each pair has types of its own. */
+enum { LENGTH, POSITIONS, WEIGHTS };
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_field_mean_desc, length, DESC_LENGTHS, .like = DESC_LIKE(POSITIONS)),
+    [POSITIONS] = DESC_ROW(tml_field_mean_desc, positions, DESC_IN, .types = stream_point_types,
+                           .count = DESC_LENGTH),
+    [WEIGHTS] = DESC_ROW(tml_field_mean_desc, weights, DESC_OUT, .is_optional = true,
+                         .types = stream_float_types, .count = DESC_LENGTH)};
+
 static tml_status field_mean_check_desc(mean_job *job)
 {
-    static const tml_type position_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    const tml_field_mean_desc *desc = job->desc;
-    tml_status status =
-        tml_check_buffer(job->tml, job->call, "desc.positions", desc->positions, position_types, 0);
-    job->length = desc->length;
-    TML_THEN(status, stream_check_length(job->tml, job->call,
-                                         stream_count_of(job->tml, desc->positions), &job->length));
-    TML_THEN(status, tml_check_buffer(job->tml, job->call, "desc.positions", desc->positions,
-                                      position_types, job->length.count));
+    tml_field_mean_desc d = *job->desc;
+    desc_numbers numbers = {0};
+    tml_status status = desc_check(job->tml, job->call, &DESC_TABLE(rows), &d, &numbers);
+    job->length = d.length;
     for (int c = 0; c < 3 && status == TML_OK; c++)
-        if (!isfinite(desc->position_origin[c]))
+        if (!isfinite(d.position_origin[c]))
             status = tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
                                "%s: desc.position_origin[%d] is not finite", call, c);
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
-        if (is_used(desc, i))
+        if (is_used(&d, i))
             status = check_values(job, i);
-    if (status == TML_OK && FIELD_HAS_WEIGHTS && !tml_buffer_is_none(desc->weights))
-        status = field_weights_check(job->tml, job->call, desc, job->length);
     if (status == TML_OK && job->point_count > most_points)
         status = too_many_points(job->tml, job->call, job->point_count);
     return status;
@@ -382,26 +385,25 @@ static void make_arrays(program *p, field_means *means, bool is_kept)
 static void add_rows(program *p, const field_means *means, uint32_t g)
 {
     const mean_group *group = &means->groups[g];
-    const tml_buffer rows = means->arrays[ROWS + g];
+    const tml_buffer to = means->arrays[ROWS + g];
     const tml_length length = means->field.length;
     if (group->count == 1) {
-        program_gather(p,
-                       &(tml_gather_desc){.indices = means->arrays[ORDER],
-                                          .length = length,
-                                          .payloads = {{means->values[group->number[0]], rows}}});
+        program_gather(p, &(tml_gather_desc){.indices = means->arrays[ORDER],
+                                             .length = length,
+                                             .payloads = {{means->values[group->number[0]], to}}});
         return;
     }
     const uint32_t width = 4 * group->quads;
     for (uint32_t i = 0; i < group->count; i++) {
         const tml_buffer values = means->values[group->number[i]];
-        program_map(
-            p, &(tml_map_desc){.kernel = TML_USE(field_mean_rows),
-                               .params.u = {width, 4 * group->quad[i] + group->first[i],
-                                            width_of(p->tml, values),
-                                            means->head_count + (uint32_t)means->cell_count},
-                               .in = {rows, means->arrays[ORDER], values, means->arrays[WORDS]},
-                               .out = {rows},
-                               .length = tml_length_of(length.count * width)});
+        program_map(p,
+                    &(tml_map_desc){.kernel = TML_USE(field_mean_rows),
+                                    .params.u = {width, 4 * group->quad[i] + group->first[i],
+                                                 width_of(p->tml, values),
+                                                 means->head_count + (uint32_t)means->cell_count},
+                                    .in = {to, means->arrays[ORDER], values, means->arrays[WORDS]},
+                                    .out = {to},
+                                    .length = tml_length_of(length.count * width)});
     }
 }
 

@@ -7,17 +7,25 @@
 
 #include "core/call.h"
 #include "field/field_internal.h"
+#include "stream/desc.h"
 
 static const char call[] = "tml_field_prepare";
+
+static const desc_row rows[] = {
+    DESC_ROW(tml_field_prepare_desc, cell, DESC_F64,
+             .range = &(const desc_range){0, 1e30, "a share of the radius, such as 0.25"}),
+    DESC_ROW(tml_field_prepare_desc, smoothing, DESC_F64,
+             .range = &(const desc_range){0, 1, "0 to 1, or 0 for 0.9"}),
+    DESC_ROW(tml_field_prepare_desc, ratio, DESC_F64, .is_optional = true,
+             .range = &(const desc_range){1, 64, "1 to 64, or 0 for 4"}),
+    DESC_ROW(tml_field_prepare_desc, lone, DESC_F64, .is_optional = true,
+             .range =
+                 &(const desc_range){0.125, TML_FIELD_SHAPES_REACH, "0.125 to 1.5, or 0 for 0.5"})};
 
 /* Sets the radius, and the spacing as a share of it. */
 static tml_status choose_cell(tml_context *tml, double cell, tml_field_desc *field)
 {
     tml_field_desc any = *field, resolved;
-    if (!(cell >= 0 && cell <= 1e30))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.cell is %g, needs a share of the radius, such as 0.25", call,
-                         cell);
     if (cell == 0)
         return TML_OK;
     any.resolution = 0;
@@ -79,26 +87,28 @@ static tml_status field_prepare_run(tml_context *tml, const tml_field_prepare_de
                                     tml_field_prepared *out)
 {
     const bool has_densities = !tml_buffer_is_none(desc->field.densities);
-    tml_field_desc field = desc->field;
-    field_shapes_desc shapes = {.field = &field,
-                                .smoothing = desc->smoothing,
-                                .ratio = desc->ratio,
-                                .lone = desc->lone,
-                                .fewest = desc->fewest};
+    tml_field_prepare_desc d = *desc;
+    tml_field_desc field = d.field;
+    const field_shapes_desc shapes = {.smoothing = d.smoothing != 0 ? d.smoothing : 0.9,
+                                      .ratio = d.ratio != 0 ? d.ratio : 4,
+                                      .lone = d.lone != 0 ? d.lone : 0.5,
+                                      .fewest = d.fewest ? d.fewest : 12};
+    desc_numbers numbers = {0};
     tml_status status =
         tml_refuse_recording(tml, call, "prepare the field before; the host looks at the points");
-    if (status == TML_OK && desc->shapes && !desc->densities && !has_densities)
+    TML_THEN(status, desc_check(tml, call, &DESC_TABLE(rows), &d, &numbers));
+    if (status == TML_OK && d.shapes && !d.densities && !has_densities)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "%s: desc.shapes needs desc.densities, or desc.field.densities", call);
-    if (FIELD_HAS_WEIGHTS && desc->shapes)
-        TML_THEN(status, field_shapes_check(tml, &shapes));
-    TML_THEN(status, choose_cell(tml, desc->cell, &field));
+    if (FIELD_HAS_WEIGHTS && d.shapes)
+        TML_THEN(status, field_shapes_check(tml, &field));
+    TML_THEN(status, choose_cell(tml, d.cell, &field));
     TML_THEN(status, field_resolve_desc(tml, &field, &out->balls, &out->iso));
-    if (FIELD_HAS_WEIGHTS && status == TML_OK && desc->densities && !has_densities)
+    if (FIELD_HAS_WEIGHTS && status == TML_OK && d.densities && !has_densities)
         status = find_densities(tml, &field, out);
     out->field = out->balls;
     out->balls.shapes[0] = out->balls.shapes[1] = (tml_buffer){0, 0};
-    if (FIELD_HAS_WEIGHTS && status == TML_OK && desc->shapes)
+    if (FIELD_HAS_WEIGHTS && status == TML_OK && d.shapes)
         status = make_shapes(tml, shapes, out);
     if (status != TML_OK)
         tml_field_prepared_free(tml, out);

@@ -1,7 +1,5 @@
 /* Finds ellipsoids that follow the surface. A map over the points, whose kernel reads the bins as
  * those of tml_field_mean do. */
-#include <math.h>
-#include <string.h>
 
 #include "core/call.h"
 #include "field/field_internal.h"
@@ -37,34 +35,10 @@ TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, floa
 
 static const char call[] = "tml_field_prepare";
 
-/* ---- checks ---------------------------------------------------------------------------------- */
-
-/* Sets the defaults of the choices, and checks the choices. */
-static tml_status check_numbers(tml_context *tml, field_shapes_desc *desc)
+tml_status field_shapes_check(tml_context *tml, const tml_field_desc *field)
 {
-    struct {
-        const char *name;
-        double *value, fallback, least, most;
-    } numbers[] = {{"smoothing", &desc->smoothing, 0.9, 0, 1},
-                   {"ratio", &desc->ratio, 4, 1, 64},
-                   {"lone", &desc->lone, 0.5, 0.125, TML_FIELD_SHAPES_REACH}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(numbers); i++) {
-        double *value = numbers[i].value;
-        if (*value == 0.0)
-            *value = numbers[i].fallback;
-        if (!(*value >= numbers[i].least && *value <= numbers[i].most))
-            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "%s: desc.%s is %g, needs %g to %g, or 0 for %g", call,
-                             numbers[i].name, *value, numbers[i].least, numbers[i].most,
-                             numbers[i].fallback);
-    }
-    if (desc->fewest == 0)
-        desc->fewest = 12;
-    return TML_OK;
-}
-
-static tml_status check_field(tml_context *tml, const tml_field_desc *field)
-{
+    if (tml->engine->tier)
+        return tml_refuse(tml, call, "no fields");
     if (field->kind != TML_FIELD_KERNEL_SUM || !tml_buffer_is_none(field->radii) ||
         !tml_buffer_is_none(field->shapes[0]))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -73,8 +47,6 @@ static tml_status check_field(tml_context *tml, const tml_field_desc *field)
                          call);
     return TML_OK;
 }
-
-/* ---- the shapes ------------------------------------------------------------------------------ */
 
 /* Finds the shapes. The neighbourhoods are the kernels of a field that exists only for its bins. */
 static tml_status find_shapes(tml_context *tml, const field_shapes_desc *desc, tml_length length)
@@ -96,14 +68,6 @@ static tml_status find_shapes(tml_context *tml, const field_shapes_desc *desc, t
                         .out = {desc->centres, desc->shapes[0], desc->shapes[1], desc->densities},
                         .length = length};
     return field_map_near(tml, call, &near, &map);
-}
-
-tml_status field_shapes_check(tml_context *tml, field_shapes_desc *desc)
-{
-    if (tml->engine->tier)
-        return tml_refuse(tml, call, "no fields");
-    tml_status status = check_numbers(tml, desc);
-    return status ? status : check_field(tml, desc->field);
 }
 
 tml_status field_shapes_find(tml_context *tml, const field_shapes_desc *desc)
