@@ -67,15 +67,16 @@ static int check_line(const char *path, int number, const char *line)
     return found;
 }
 
-/* The name of a row of a desc's table: DESC_ROW(tml_sort_desc, keys, DESC_... or ROW(keys, DESC_...
- * is desc.keys. */
+/* The name of a row of a desc's table. ROW(keys, DESC_IN, ...), OUT(keys, ...) and
+ * DESC_ROW(tml_sort_desc, keys, ...) are desc.keys. */
 static int check_row(const char *path, int number, const char *line)
 {
     static const char inside[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
-    const char *at = strstr(line, "ROW(");
-    if (!at || !strstr(line, "DESC_") || line[0] == '#')
+    const char *at = strstr(line, "] = ");
+    const char *begin = at ? strchr(at, '(') : NULL;
+    if (!begin || (strncmp(begin - 3, "ROW", 3) != 0 && strncmp(begin - 3, "OUT", 3) != 0))
         return 0;
-    at += strlen("ROW(");
+    at = begin + 1;
     size_t length = strspn(at, inside);
     if (strncmp(at, "tml_", 4) == 0 && at[length] == ',') {
         at += length + strspn(at + length, ", ");

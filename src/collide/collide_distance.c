@@ -13,8 +13,7 @@ enum { A, B, LIMIT, TOLERANCE, METHOD, FIELDS };
 enum { LENGTH = FIELDS, POSE_BUFFER, DISTANCES, POINTS_A, POINTS_B, TRIANGLES, NEEDED };
 static const desc_range limits = {0, INFINITY, "0, for no limit, or more"},
                         tolerances = {0, DBL_MAX, "0 or more, and not infinity"};
-static const tml_type floats[] = {TML_F32, TML_TYPE_NONE}, doubles[] = {TML_F64, TML_TYPE_NONE},
-                      points[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE},
+static const tml_type doubles[] = {TML_F64, TML_TYPE_NONE},
                       pairs[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
 #define ROW(field, ...) DESC_ROW(tml_collide_distance_desc, field, __VA_ARGS__)
 #define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
@@ -26,11 +25,11 @@ static const desc_row rows[] = {
     [METHOD] = ROW(method, DESC_ENUM, .of = "tml_collide_method",
                    .most = TML_COLLIDE_METHOD_BREADTH_FIRST),
     [LENGTH] = ROW(length, DESC_LENGTHS),
-    [POSE_BUFFER] =
-        ROW(pose_buffer, DESC_IN, .is_optional = true, .types = floats, .count = DESC_TIMES),
+    [POSE_BUFFER] = ROW(pose_buffer, DESC_IN, .is_optional = true, .types = stream_float_types,
+                        .count = DESC_TIMES),
     [DISTANCES] = ROW(distances, DESC_OUT, .types = doubles, .count = DESC_LENGTH),
-    [POINTS_A] = OUT(points_a, .types = points, .count = DESC_LENGTH),
-    [POINTS_B] = OUT(points_b, .types = points, .count = DESC_LENGTH),
+    [POINTS_A] = OUT(points_a, .types = stream_point_types, .count = DESC_LENGTH),
+    [POINTS_B] = OUT(points_b, .types = stream_point_types, .count = DESC_LENGTH),
     [TRIANGLES] = OUT(triangles, .types = pairs, .count = DESC_LENGTH),
     [NEEDED] = OUT(needed, .types = stream_mask_types, .count = DESC_ONE)};
 

@@ -9,26 +9,25 @@ static const char call[] = "tml_compact";
 /* ---- checks --------------------------------------------------------------------------------- */
 
 enum { LENGTH, KERNEL, IN, FLAGS, MASK, PAYLOADS, INDICES, COUNT, OUT_FIRST, SCRATCH };
-static const tml_type keep_types[] = {TML_U8, TML_TYPE_NONE};
+#define ROW(field, ...) DESC_ROW(tml_compact_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_compact_desc, length, DESC_LENGTHS),
-    [KERNEL] = DESC_ROW(tml_compact_desc, keep.kernel, DESC_KERNELS, .is_optional = true,
-                        .types = keep_types, .like = DESC_LIKE(IN), .count = DESC_LENGTH),
-    [IN] = DESC_ROW(tml_compact_desc, keep.in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
-    [FLAGS] = DESC_ROW(tml_compact_desc, keep.flags, DESC_IN, .is_optional = true,
-                       .types = stream_flag_types, .count = DESC_LENGTH),
-    [MASK] = DESC_ROW(tml_compact_desc, keep.mask, DESC_IN, .is_optional = true,
-                      .types = stream_mask_types, .count = DESC_WORDS),
-    [PAYLOADS] = DESC_ROW(tml_compact_desc, payloads, DESC_PAYLOADS, .count = DESC_LENGTH,
-                          .holds = DESC_OUTS, .shares = 1u << PAYLOADS | 1u << IN),
-    [INDICES] = DESC_ROW(tml_compact_desc, indices, DESC_OUT, .is_optional = true,
-                         .types = stream_count_types, .count = DESC_OUTS, .holds = DESC_LAST),
+    [LENGTH] = ROW(length, DESC_LENGTHS),
+    [KERNEL] = ROW(keep.kernel, DESC_KERNELS, .is_optional = true, .types = stream_flag_types,
+                   .like = DESC_LIKE(IN), .count = DESC_LENGTH),
+    [IN] = ROW(keep.in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
+    [FLAGS] = ROW(keep.flags, DESC_IN, .is_optional = true, .types = stream_flag_types,
+                  .count = DESC_LENGTH),
+    [MASK] = ROW(keep.mask, DESC_IN, .is_optional = true, .types = stream_mask_types,
+                 .count = DESC_WORDS),
+    [PAYLOADS] = ROW(payloads, DESC_PAYLOADS, .count = DESC_LENGTH, .holds = DESC_OUTS,
+                     .shares = 1u << PAYLOADS | 1u << IN),
+    [INDICES] = OUT(indices, .types = stream_count_types, .count = DESC_OUTS, .holds = DESC_LAST),
     /* the count may overwrite the length, and where outputs begin */
-    [COUNT] = DESC_ROW(tml_compact_desc, count, DESC_OUT, .is_optional = true,
-                       .types = stream_count_types, .count = DESC_ONE, .holds = DESC_LENGTH,
-                       .shares = 1u << LENGTH | 1u << OUT_FIRST),
-    [OUT_FIRST] = DESC_ROW(tml_compact_desc, out_first, DESC_IN, .is_optional = true,
-                           .types = stream_count_types, .count = DESC_ONE),
+    [COUNT] = OUT(count, .types = stream_count_types, .count = DESC_ONE, .holds = DESC_LENGTH,
+                  .shares = 1u << LENGTH | 1u << OUT_FIRST),
+    [OUT_FIRST] = ROW(out_first, DESC_IN, .is_optional = true, .types = stream_count_types,
+                      .count = DESC_ONE),
     [SCRATCH] = DESC_SCRATCH(tml_compact_desc)};
 
 static tml_status check_keep_is_one(tml_context *tml, const tml_keep *keep)

@@ -1,12 +1,13 @@
 /* A desc as a table: what is known of each field is said once, and desc_check checks all of them.
  *
  *     enum { LENGTH, KEYS, SORTED, SCRATCH };
+ *     #define ROW(field, ...) DESC_ROW(tml_sort_desc, field, __VA_ARGS__)
+ *     #define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
  *     static const desc_row rows[] = {
- *         [LENGTH] = DESC_ROW(tml_sort_desc, length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
- *         [KEYS] = DESC_ROW(tml_sort_desc, keys, DESC_IN, .types = stream_scalar_types,
- *                           .count = DESC_LENGTH),
- *         [SORTED] = DESC_ROW(tml_sort_desc, sorted, DESC_OUT, .is_optional = true,
- *                             .like = DESC_LIKE(KEYS), .count = DESC_LENGTH, .shares = 1u << KEYS),
+ *         [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
+ *         [KEYS] = ROW(keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
+ *         [SORTED] = OUT(sorted, .like = DESC_LIKE(KEYS), .count = DESC_LENGTH,
+ *                        .shares = 1u << KEYS),
  *         [SCRATCH] = DESC_SCRATCH(tml_sort_desc)};
  *     desc_numbers numbers = {0};
  *     status = desc_check(tml, call, &DESC_TABLE(rows), &desc, &numbers);

@@ -19,27 +19,25 @@ enum {
     OUT_FIRST,
     SCRATCH
 };
-static const tml_type count_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE},
-                      u32_types[] = {TML_U32, TML_TYPE_NONE};
+static const tml_type count_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
+#define ROW(field, ...) DESC_ROW(tml_expand_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_expand_desc, length, DESC_LENGTHS),
-    [COUNTS] = DESC_ROW(tml_expand_desc, counts, DESC_IN, .is_optional = true, .types = count_types,
-                        .count = DESC_LENGTH),
-    [COUNT_KERNEL] = DESC_ROW(tml_expand_desc, count_kernel, DESC_KERNELS, .is_optional = true,
-                              .types = u32_types, .like = DESC_LIKE(IN), .count = DESC_LENGTH,
-                              .shares_inputs = true),
-    [EMIT_KERNEL] = DESC_ROW(tml_expand_desc, emit_kernel, DESC_KERNELS, .is_optional = true,
-                             .like = DESC_LIKE(IN), .count = DESC_LENGTH, .shares_inputs = true,
-                             .has_rank = true),
-    [IN] = DESC_ROW(tml_expand_desc, in, DESC_INPUTS, .like = DESC_LIKE(EMIT_KERNEL)),
-    [OUT] = DESC_ROW(tml_expand_desc, out, DESC_MADE, .like = DESC_LIKE(EMIT_KERNEL)),
-    [SOURCE] = DESC_ROW(tml_expand_desc, source, DESC_OUT, .is_optional = true,
-                        .types = stream_count_types, .holds = DESC_LAST),
-    [RANK] = DESC_ROW(tml_expand_desc, rank, DESC_OUT, .is_optional = true, .types = u32_types),
-    [TOTAL] = DESC_ROW(tml_expand_desc, total, DESC_OUT, .is_optional = true,
-                       .types = stream_count_types, .count = DESC_ONE, .shares = 1u << OUT_FIRST),
-    [OUT_FIRST] = DESC_ROW(tml_expand_desc, out_first, DESC_IN, .is_optional = true,
-                           .types = stream_count_types, .count = DESC_ONE),
+    [LENGTH] = ROW(length, DESC_LENGTHS),
+    [COUNTS] =
+        ROW(counts, DESC_IN, .is_optional = true, .types = count_types, .count = DESC_LENGTH),
+    [COUNT_KERNEL] =
+        ROW(count_kernel, DESC_KERNELS, .is_optional = true, .types = stream_mask_types,
+            .like = DESC_LIKE(IN), .count = DESC_LENGTH, .shares_inputs = true),
+    [EMIT_KERNEL] = ROW(emit_kernel, DESC_KERNELS, .is_optional = true, .like = DESC_LIKE(IN),
+                        .count = DESC_LENGTH, .shares_inputs = true, .has_rank = true),
+    [IN] = ROW(in, DESC_INPUTS, .like = DESC_LIKE(EMIT_KERNEL)),
+    [OUT] = ROW(out, DESC_MADE, .like = DESC_LIKE(EMIT_KERNEL)),
+    [SOURCE] = OUT(source, .types = stream_count_types, .holds = DESC_LAST),
+    [RANK] = OUT(rank, .types = stream_mask_types),
+    [TOTAL] = OUT(total, .types = stream_count_types, .count = DESC_ONE, .shares = 1u << OUT_FIRST),
+    [OUT_FIRST] = ROW(out_first, DESC_IN, .is_optional = true, .types = stream_count_types,
+                      .count = DESC_ONE),
     [SCRATCH] = DESC_SCRATCH(tml_expand_desc)};
 
 /* Checks a copy of the caller's desc and replaces its zeros by defaults. */

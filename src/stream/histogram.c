@@ -102,7 +102,7 @@ static tml_status resolve_edges(tml_context *tml, tml_histogram_resolved *r)
 
 static tml_status resolve_source(tml_context *tml, tml_histogram_resolved *r)
 {
-    static const tml_type bin_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
+    static const tml_type stream_mask_typess[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
     tml_histogram_desc *d = &r->desc;
     bool is_even = d->lower != 0 || d->upper != 0, has_edges = !tml_buffer_is_none(d->edges);
     if ((d->kernel != NULL) + is_even + has_edges > 1)
@@ -120,19 +120,19 @@ static tml_status resolve_source(tml_context *tml, tml_histogram_resolved *r)
         return resolve_even(tml, d);
     tml_status status = check_alone(tml, d);
     return status ? status
-                  : tml_check_buffer(tml, call, "desc.in[0]", d->in[0], bin_types, d->length.count);
+                  : tml_check_buffer(tml, call, "desc.in[0]", d->in[0], stream_mask_typess,
+                                     d->length.count);
 }
 
 /* ---- what is added up ------------------------------------------------------------------------ */
 
 static tml_status check_sums(tml_context *tml, const tml_histogram_desc *d)
 {
-    static const tml_type real_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_slot *weights = tml_slot_of(tml, d->weights);
     bool is_real = weights && weights->type == TML_F32;
-    tml_status status =
-        tml_check_buffer(tml, call, "desc.out", d->out, is_real ? real_types : stream_count_types,
-                         TML_MAX_OF(d->bins, 1u));
+    tml_status status = tml_check_buffer(tml, call, "desc.out", d->out,
+                                         is_real ? stream_float_types : stream_count_types,
+                                         TML_MAX_OF(d->bins, 1u));
     if (status || d->length.count <= UINT32_MAX || tml_slot_of(tml, d->out)->type == TML_U64)
         return status;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -166,18 +166,17 @@ static tml_status resolve_bins(tml_context *tml, tml_histogram_desc *d)
 /* ---- the call -------------------------------------------------------------------------------- */
 
 enum { LENGTH, KERNEL, IN, EDGES, WEIGHTS, OUT, SCRATCH };
-static const tml_type bin_type[] = {TML_U32, TML_TYPE_NONE},
-                      weight_types[] = {TML_U8, TML_U16, TML_U32, TML_F32, TML_TYPE_NONE};
+static const tml_type weight_types[] = {TML_U8, TML_U16, TML_U32, TML_F32, TML_TYPE_NONE};
+#define ROW(field, ...) DESC_ROW(tml_histogram_desc, field, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_histogram_desc, length, DESC_LENGTHS),
-    [KERNEL] = DESC_ROW(tml_histogram_desc, kernel, DESC_KERNELS, .is_optional = true,
-                        .types = bin_type, .like = DESC_LIKE(IN), .count = DESC_LENGTH),
-    [IN] = DESC_ROW(tml_histogram_desc, in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
-    [EDGES] = DESC_ROW(tml_histogram_desc, edges, DESC_IN, .is_optional = true,
-                       .types = stream_scalar_types),
-    [WEIGHTS] = DESC_ROW(tml_histogram_desc, weights, DESC_IN, .is_optional = true,
-                         .types = weight_types, .count = DESC_LENGTH),
-    [OUT] = DESC_ROW(tml_histogram_desc, out, DESC_OUT),
+    [LENGTH] = ROW(length, DESC_LENGTHS),
+    [KERNEL] = ROW(kernel, DESC_KERNELS, .is_optional = true, .types = stream_mask_types,
+                   .like = DESC_LIKE(IN), .count = DESC_LENGTH),
+    [IN] = ROW(in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
+    [EDGES] = ROW(edges, DESC_IN, .is_optional = true, .types = stream_scalar_types),
+    [WEIGHTS] =
+        ROW(weights, DESC_IN, .is_optional = true, .types = weight_types, .count = DESC_LENGTH),
+    [OUT] = ROW(out, DESC_OUT),
     [SCRATCH] = DESC_SCRATCH(tml_histogram_desc)};
 
 /* Checks a copy of the caller's desc and replaces its zeros by defaults. */

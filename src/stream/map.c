@@ -7,13 +7,13 @@ STREAM_OP_FLOAT(map, tml_map_desc, "no maps");
 static const char call[] = "tml_map";
 
 enum { LENGTH, KERNEL, IN, OUT };
+#define ROW(field, ...) DESC_ROW(tml_map_desc, field, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_map_desc, length, DESC_LENGTHS),
-    [KERNEL] =
-        DESC_ROW(tml_map_desc, kernel, DESC_KERNELS, .like = DESC_LIKE(IN), .count = DESC_LENGTH),
-    [IN] = DESC_ROW(tml_map_desc, in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
-    [OUT] = DESC_ROW(tml_map_desc, out, DESC_MADE, .like = DESC_LIKE(KERNEL), .count = DESC_LENGTH,
-                     .shares = 1u << IN)};
+    [LENGTH] = ROW(length, DESC_LENGTHS),
+    [KERNEL] = ROW(kernel, DESC_KERNELS, .like = DESC_LIKE(IN), .count = DESC_LENGTH),
+    [IN] = ROW(in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
+    [OUT] =
+        ROW(out, DESC_MADE, .like = DESC_LIKE(KERNEL), .count = DESC_LENGTH, .shares = 1u << IN)};
 
 /* A kernel without arrays of elements (of the index alone) runs over out[0]'s element count. */
 static uint64_t available(const tml_context *tml, const tml_map_desc *d)

@@ -63,13 +63,12 @@ static tml_status check_in(tml_context *tml, const char *call, const tml_reduce_
 }
 
 enum { LENGTH, SEGMENTS, IN, FOLDS, SCRATCH };
+#define ROW(field, ...) DESC_ROW(tml_reduce_desc, field, __VA_ARGS__)
 #define REDUCE_ROWS(results)                                                                       \
     {                                                                                              \
-        [LENGTH] = DESC_ROW(tml_reduce_desc, length, DESC_LENGTHS, .like = DESC_LIKE(IN)),         \
-        [SEGMENTS] = DESC_ROW(tml_reduce_desc, segments, DESC_SEGMENTED),                          \
-        [IN] = DESC_ROW(tml_reduce_desc, in, DESC_IN, .count = DESC_LENGTH),                       \
-        [FOLDS] = DESC_ROW(tml_reduce_desc, folds, DESC_FOLDED, .like = DESC_LIKE(IN),             \
-                           .count = results),                                                      \
+        [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(IN)),                               \
+        [SEGMENTS] = ROW(segments, DESC_SEGMENTED), [IN] = ROW(in, DESC_IN, .count = DESC_LENGTH), \
+        [FOLDS] = ROW(folds, DESC_FOLDED, .like = DESC_LIKE(IN), .count = results),                \
         [SCRATCH] = DESC_SCRATCH(tml_reduce_desc)                                                  \
     }
 

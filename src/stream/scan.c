@@ -12,9 +12,8 @@ static const tml_type in_types[] = {TML_U8,  TML_U16, TML_U32, TML_U64,      TML
 static const tml_type *out_types(tml_type in)
 {
     static const tml_type integers[] = {TML_U32, TML_U64, TML_I32, TML_I64, TML_TYPE_NONE};
-    static const tml_type f32[] = {TML_F32, TML_TYPE_NONE};
     static const tml_type f64[] = {TML_F64, TML_TYPE_NONE};
-    return in == TML_F32 ? f32 : in == TML_F64 ? f64 : integers;
+    return in == TML_F32 ? stream_float_types : in == TML_F64 ? f64 : integers;
 }
 
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
@@ -34,15 +33,15 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
 }
 
 enum { LENGTH, IN, OUT, SEGMENTS, TOTAL, START, SCRATCH };
+#define ROW(field, ...) DESC_ROW(tml_scan_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_scan_desc, length, DESC_LENGTHS, .like = DESC_LIKE(IN)),
-    [IN] = DESC_ROW(tml_scan_desc, in, DESC_IN, .types = in_types, .count = DESC_LENGTH),
-    [OUT] = DESC_ROW(tml_scan_desc, out, DESC_OUT, .count = DESC_LENGTH, .shares = 1u << IN),
-    [SEGMENTS] = DESC_ROW(tml_scan_desc, segments, DESC_SEGMENTED),
-    [TOTAL] = DESC_ROW(tml_scan_desc, total, DESC_OUT, .is_optional = true, .like = DESC_LIKE(OUT),
-                       .count = DESC_ONE),
-    [START] = DESC_ROW(tml_scan_desc, start, DESC_IN, .is_optional = true, .like = DESC_LIKE(OUT),
-                       .count = DESC_ONE),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(IN)),
+    [IN] = ROW(in, DESC_IN, .types = in_types, .count = DESC_LENGTH),
+    [OUT] = ROW(out, DESC_OUT, .count = DESC_LENGTH, .shares = 1u << IN),
+    [SEGMENTS] = ROW(segments, DESC_SEGMENTED),
+    [TOTAL] = OUT(total, .like = DESC_LIKE(OUT), .count = DESC_ONE),
+    [START] = ROW(start, DESC_IN, .is_optional = true, .like = DESC_LIKE(OUT), .count = DESC_ONE),
     [SCRATCH] = DESC_SCRATCH(tml_scan_desc)};
 
 /* Checks the fold, and finds the codes of one that is not a sum. */

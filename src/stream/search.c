@@ -7,16 +7,15 @@ STREAM_OP(search, tml_search_resolved, "no searches");
 static const char call[] = "tml_search";
 
 enum { SORTED_LENGTH, SORTED, LENGTH, QUERIES, OUT, SCRATCH };
+#define ROW(field, ...) DESC_ROW(tml_search_desc, field, __VA_ARGS__)
 static const desc_row rows[] = {
-    [SORTED_LENGTH] = DESC_ROW(tml_search_desc, sorted_length, DESC_LENGTHS,
-                               .like = DESC_LIKE(SORTED), .count = DESC_SECOND),
-    [SORTED] = DESC_ROW(tml_search_desc, sorted, DESC_IN, .types = stream_scalar_types,
-                        .count = DESC_SECOND),
-    [LENGTH] = DESC_ROW(tml_search_desc, length, DESC_LENGTHS, .like = DESC_LIKE(QUERIES)),
-    [QUERIES] = DESC_ROW(tml_search_desc, queries, DESC_IN, .like = DESC_LIKE(SORTED),
-                         .count = DESC_LENGTH),
-    [OUT] = DESC_ROW(tml_search_desc, out, DESC_OUT, .types = stream_count_types,
-                     .count = DESC_LENGTH, .holds = DESC_SECOND),
+    [SORTED_LENGTH] =
+        ROW(sorted_length, DESC_LENGTHS, .like = DESC_LIKE(SORTED), .count = DESC_SECOND),
+    [SORTED] = ROW(sorted, DESC_IN, .types = stream_scalar_types, .count = DESC_SECOND),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(QUERIES)),
+    [QUERIES] = ROW(queries, DESC_IN, .like = DESC_LIKE(SORTED), .count = DESC_LENGTH),
+    [OUT] =
+        ROW(out, DESC_OUT, .types = stream_count_types, .count = DESC_LENGTH, .holds = DESC_SECOND),
     [SCRATCH] = DESC_SCRATCH(tml_search_desc)};
 
 static tml_status search(tml_context *tml, const tml_search_desc *desc)

@@ -10,17 +10,16 @@ STREAM_OP(sort_segments, tml_sort_resolved, "no sorting of segments");
 static const char call[] = "tml_sort";
 
 enum { LENGTH, KEYS, SORTED, PAYLOADS, INDICES, SEGMENTS, SCRATCH };
+#define ROW(field, ...) DESC_ROW(tml_sort_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_sort_desc, length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
-    [KEYS] =
-        DESC_ROW(tml_sort_desc, keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
-    [SORTED] = DESC_ROW(tml_sort_desc, sorted, DESC_OUT, .is_optional = true,
-                        .like = DESC_LIKE(KEYS), .count = DESC_LENGTH, .shares = 1u << KEYS),
-    [PAYLOADS] = DESC_ROW(tml_sort_desc, payloads, DESC_PAYLOADS, .count = DESC_LENGTH,
-                          .holds = DESC_LENGTH, .shares = 1u << PAYLOADS),
-    [INDICES] = DESC_ROW(tml_sort_desc, indices, DESC_OUT, .is_optional = true,
-                         .types = stream_count_types, .count = DESC_LENGTH, .holds = DESC_LAST),
-    [SEGMENTS] = DESC_ROW(tml_sort_desc, segments, DESC_SEGMENTED),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
+    [KEYS] = ROW(keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
+    [SORTED] = OUT(sorted, .like = DESC_LIKE(KEYS), .count = DESC_LENGTH, .shares = 1u << KEYS),
+    [PAYLOADS] = ROW(payloads, DESC_PAYLOADS, .count = DESC_LENGTH, .holds = DESC_LENGTH,
+                     .shares = 1u << PAYLOADS),
+    [INDICES] = OUT(indices, .types = stream_count_types, .count = DESC_LENGTH, .holds = DESC_LAST),
+    [SEGMENTS] = ROW(segments, DESC_SEGMENTED),
     [SCRATCH] = DESC_SCRATCH(tml_sort_desc)};
 
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)

@@ -11,19 +11,16 @@ STREAM_OP(top_k, tml_top_k_resolved, "no top k");
 static const char call[] = "tml_top_k";
 
 enum { LENGTH, KEYS, K, VALUES, INDICES, PAYLOADS, COUNT, SCRATCH };
+#define ROW(field, ...) DESC_ROW(tml_top_k_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_top_k_desc, length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
-    [KEYS] =
-        DESC_ROW(tml_top_k_desc, keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
-    [K] = DESC_ROW(tml_top_k_desc, k, DESC_LENGTHS, .count = DESC_SECOND, .holds = DESC_LENGTH),
-    [VALUES] = DESC_ROW(tml_top_k_desc, values, DESC_OUT, .is_optional = true,
-                        .like = DESC_LIKE(KEYS), .count = DESC_SECOND),
-    [INDICES] = DESC_ROW(tml_top_k_desc, indices, DESC_OUT, .is_optional = true,
-                         .types = stream_count_types, .count = DESC_SECOND, .holds = DESC_LAST),
-    [PAYLOADS] = DESC_ROW(tml_top_k_desc, payloads, DESC_PAYLOADS, .count = DESC_LENGTH,
-                          .holds = DESC_SECOND),
-    [COUNT] = DESC_ROW(tml_top_k_desc, count, DESC_OUT, .is_optional = true,
-                       .types = stream_count_types, .count = DESC_ONE, .holds = DESC_SECOND),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
+    [KEYS] = ROW(keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
+    [K] = ROW(k, DESC_LENGTHS, .count = DESC_SECOND, .holds = DESC_LENGTH),
+    [VALUES] = OUT(values, .like = DESC_LIKE(KEYS), .count = DESC_SECOND),
+    [INDICES] = OUT(indices, .types = stream_count_types, .count = DESC_SECOND, .holds = DESC_LAST),
+    [PAYLOADS] = ROW(payloads, DESC_PAYLOADS, .count = DESC_LENGTH, .holds = DESC_SECOND),
+    [COUNT] = OUT(count, .types = stream_count_types, .count = DESC_ONE, .holds = DESC_SECOND),
     [SCRATCH] = DESC_SCRATCH(tml_top_k_desc)};
 
 /* The elements that the first of the outputs has. */

@@ -7,17 +7,15 @@ STREAM_OP(unique, tml_unique_desc, "no runs of equal elements");
 static const char call[] = "tml_unique";
 
 enum { LENGTH, IN, VALUES, STARTS, LENGTHS, COUNT, SCRATCH };
+#define ROW(field, ...) DESC_ROW(tml_unique_desc, field, __VA_ARGS__)
+#define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
-    [LENGTH] = DESC_ROW(tml_unique_desc, length, DESC_LENGTHS, .like = DESC_LIKE(IN)),
-    [IN] = DESC_ROW(tml_unique_desc, in, DESC_IN, .count = DESC_LENGTH),
-    [VALUES] = DESC_ROW(tml_unique_desc, values, DESC_OUT, .is_optional = true,
-                        .like = DESC_LIKE(IN), .shares = 1u << IN),
-    [STARTS] = DESC_ROW(tml_unique_desc, starts, DESC_OUT, .is_optional = true,
-                        .types = stream_count_types, .holds = DESC_LAST),
-    [LENGTHS] = DESC_ROW(tml_unique_desc, lengths, DESC_OUT, .is_optional = true,
-                         .types = stream_count_types, .holds = DESC_LENGTH),
-    [COUNT] = DESC_ROW(tml_unique_desc, count, DESC_OUT, .is_optional = true,
-                       .types = stream_count_types, .count = DESC_ONE, .holds = DESC_LENGTH),
+    [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(IN)),
+    [IN] = ROW(in, DESC_IN, .count = DESC_LENGTH),
+    [VALUES] = OUT(values, .like = DESC_LIKE(IN), .shares = 1u << IN),
+    [STARTS] = OUT(starts, .types = stream_count_types, .holds = DESC_LAST),
+    [LENGTHS] = OUT(lengths, .types = stream_count_types, .holds = DESC_LENGTH),
+    [COUNT] = OUT(count, .types = stream_count_types, .count = DESC_ONE, .holds = DESC_LENGTH),
     [SCRATCH] = DESC_SCRATCH(tml_unique_desc)};
 
 static tml_status unique(tml_context *tml, const tml_unique_desc *desc)

@@ -423,9 +423,8 @@ static tml_status buffers_of_all(tml_context *tml, const char *call, tml_tree *t
 static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tml_buffer vertices,
                           bool is_build)
 {
-    static const tml_type types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     tml_status status =
-        tml_check_buffer(tml, call, "vertices", vertices, types, tree->vertex_count);
+        tml_check_buffer(tml, call, "vertices", vertices, stream_point_types, tree->vertex_count);
     if (status != TML_OK || tree->count == 0)
         return status;
     if (tree->vertex_count > UINT32_MAX / 3 || tree->count > UINT32_MAX / 9)

@@ -233,13 +233,12 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples
 
 enum { TREE, RULE, BAND, OUT };
 static const desc_range lengths = {0, FLT_MAX, "a length, or 0 for distances everywhere"};
-static const tml_type floats[] = {TML_F32, TML_TYPE_NONE};
 static const desc_row rows[] = {
     [TREE] = DESC_ROW(tml_tree_distance_grid_desc, tree, DESC_POINTER, .of = "a tree"),
     [RULE] = DESC_ROW(tml_tree_distance_grid_desc, rule, DESC_ENUM, .of = "tml_tree_rule",
                       .most = TML_TREE_RULE_SOLID_ANGLE),
     [BAND] = DESC_ROW(tml_tree_distance_grid_desc, band, DESC_F32, .range = &lengths),
-    [OUT] = DESC_ROW(tml_tree_distance_grid_desc, out, DESC_OUT, .types = floats,
+    [OUT] = DESC_ROW(tml_tree_distance_grid_desc, out, DESC_OUT, .types = stream_float_types,
                      .count = DESC_SECOND)};
 
 static tml_status grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)

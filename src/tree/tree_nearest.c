@@ -147,17 +147,15 @@ static tml_status run_tasks(tml_context *tml, points_job *job)
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 enum { TREE, RULE, LENGTH, POINTS, DISTANCES, POSITIONS, TRIANGLES, FEATURES, SIDES };
-static const tml_type floats[] = {TML_F32, TML_TYPE_NONE},
-                      vec3s[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
 #define ROW(field, ...) DESC_ROW(tml_tree_nearest_desc, field, __VA_ARGS__)
 #define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
     [TREE] = ROW(tree, DESC_POINTER, .of = "a tree"),
     [RULE] = ROW(rule, DESC_ENUM, .of = "tml_tree_rule", .most = TML_TREE_RULE_SOLID_ANGLE),
     [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(POINTS)),
-    [POINTS] = ROW(points, DESC_IN, .types = vec3s, .count = DESC_LENGTH),
-    [DISTANCES] = OUT(distances, .types = floats, .count = DESC_TIMES),
-    [POSITIONS] = OUT(positions, .types = vec3s, .count = DESC_TIMES),
+    [POINTS] = ROW(points, DESC_IN, .types = stream_point_types, .count = DESC_LENGTH),
+    [DISTANCES] = OUT(distances, .types = stream_float_types, .count = DESC_TIMES),
+    [POSITIONS] = OUT(positions, .types = stream_point_types, .count = DESC_TIMES),
     [TRIANGLES] = OUT(triangles, .types = stream_mask_types, .count = DESC_TIMES),
     [FEATURES] = OUT(features, .types = stream_flag_types, .count = DESC_TIMES),
     [SIDES] = OUT(sides, .types = stream_flag_types, .count = DESC_LENGTH)};
