@@ -6,13 +6,31 @@
 
 #include "core/call.h"
 #include "labels/surface_nets.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 
 #define CALL "tml_surface_labels"
-static const tml_type integer_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,      TML_U32,
-                                         TML_I32, TML_U64, TML_I64, TML_TYPE_NONE};
 
 /* ---- checks and resolving -------------------------------------------------------------------- */
+
+enum { VOLUME, SHARING, SMOOTH, RELAXATION, BOUND, POSITIONS, INDICES, FACE_LABELS, ROWS };
+static const tml_type integer_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,      TML_U32,
+                                         TML_I32, TML_U64, TML_I64, TML_TYPE_NONE};
+static const desc_range smooth_range = {0, 1000, "at most 1000 iterations"},
+                        relaxation_range = {0, 1, "a number above 0 and at most 1 (0: 0.5)"},
+                        bound_range = {0, 1, "a number above 0 and at most 1 (0: 1)"};
+/* The types of outputs depend on the desc: see describe_outputs. */
+static const desc_row rows[ROWS] = {
+    [VOLUME] = DESC_ROW(tml_surface_labels_desc, volume, DESC_IN, .types = integer_types,
+                        .count = DESC_LENGTH, .is_anywhere = true),
+    [SHARING] = DESC_ROW(tml_surface_labels_desc, sharing, DESC_ENUM, .of = "tml_labels_sharing",
+                         .most = TML_LABELS_MANIFOLD),
+    [SMOOTH] = DESC_ROW(tml_surface_labels_desc, smooth, DESC_U32, .range = &smooth_range),
+    [RELAXATION] =
+        DESC_ROW(tml_surface_labels_desc, relaxation, DESC_F64, .range = &relaxation_range),
+    [BOUND] = DESC_ROW(tml_surface_labels_desc, bound, DESC_F64, .range = &bound_range),
+    [POSITIONS] = DESC_ROW(tml_surface_labels_desc, mesh.positions, DESC_OUT, .is_optional = true),
+    [INDICES] = DESC_ROW(tml_surface_labels_desc, mesh.indices, DESC_OUT, .is_optional = true),
+    [FACE_LABELS] = DESC_ROW(tml_surface_labels_desc, face_labels, DESC_OUT, .is_optional = true)};
 
 static tml_status invalid(tml_context *tml, const char *what)
 {
@@ -45,8 +63,6 @@ static tml_status resolve_labels(tml_context *tml, const tml_surface_labels_desc
         status = check_label(tml, plan->type, "desc.between", i, desc->between[i]);
     if (status == TML_OK && desc->between && desc->between[0] == desc->between[1])
         return invalid(tml, "desc.between has the same label twice, needs two");
-    if (status == TML_OK && (unsigned)desc->sharing > TML_LABELS_MANIFOLD)
-        return invalid(tml, "desc.sharing is none of TML_LABELS_...");
     if (status == TML_OK && desc->sharing != TML_LABELS_SHARED &&
         (desc->between || desc->inner_only))
         return invalid(tml, "desc.sharing is not TML_LABELS_SHARED, and goes with neither "
@@ -77,28 +93,12 @@ static void choose_rates(double relaxation, float rates[NETS_RATES])
     }
 }
 
-static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_desc *desc,
-                                    nets_plan *plan)
+static void resolve_smoothing(const tml_surface_labels_desc *desc, nets_plan *plan)
 {
-    const double relaxation = desc->relaxation == 0 ? 0.5 : desc->relaxation;
     const double bound = desc->bound == 0 ? 1 : desc->bound;
-    if (desc->smooth > NETS_SMOOTH_MAX)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         CALL ": desc.smooth is %" PRIu32 " iterations, needs at most %d",
-                         desc->smooth, NETS_SMOOTH_MAX);
-    if (!(relaxation > 0 && relaxation <= 1))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         CALL ": desc.relaxation is %g, needs a number above 0 and at most 1",
-                         relaxation);
-    if (!(bound > 0 && bound <= 1))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         CALL ": desc.bound is %g, needs a number above 0 and at most 1, where a "
-                              "cell ends",
-                         bound);
     plan->moves = 2 * desc->smooth;
-    choose_rates(relaxation, plan->rates);
+    choose_rates(desc->relaxation == 0 ? 0.5 : desc->relaxation, plan->rates);
     plan->bound = (int16_t)fmin(bound * NETS_HALF, NETS_HALF - NETS_MARGIN);
-    return TML_OK;
 }
 
 static void put_double(uint32_t *words, double x)
@@ -140,30 +140,28 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
                         nets_plan *plan)
 {
     tml_grid grid = {0};
-    uint64_t count = 0;
+    tml_surface_labels_desc checked = *desc;
+    desc_numbers numbers = {0};
+    const uint32_t first = read ? VOLUME + 1 : VOLUME; /* a volume that is read is no buffer */
+    const desc_table table = {rows + first, ROWS - first};
     tml_status status = tml_refuse_recording(tml, CALL, NULL);
     TML_THEN(status, surface_resolve_grid(tml, CALL, &desc->grid, &grid));
-    TML_THEN(status, surface_check_dims(tml, CALL, grid.dims, &count));
+    TML_THEN(status, surface_check_dims(tml, CALL, grid.dims, &numbers.of[DESC_LENGTH]));
     if (status == TML_OK && grid.dims[2] >= UINT32_MAX - 1)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          CALL ": %" PRIu64
                               " layers; a net has fewer than 2^32 - 1; give a part of them",
                          grid.dims[2]);
-    plan->type = read;
-    if (status == TML_OK && !read) {
-        status =
-            tml_check_buffer_anywhere(tml, CALL, "desc.volume", desc->volume, integer_types, count);
-        if (status == TML_OK)
-            tml_buffer_describe(tml, desc->volume, &plan->type, NULL);
-    } else if (status == TML_OK && tml_type_is_float(read)) {
+    if (status == TML_OK && tml_type_is_float(read))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          CALL ": labels are of type %s, need an integer's", tml_type_name(read));
-    }
+    TML_THEN(status, desc_check(tml, CALL, &table, &checked, &numbers));
     TML_THEN(status,
              surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &plan->axes));
     TML_THEN(status, surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box));
     if (status != TML_OK)
         return status;
+    plan->type = read ? read : tml_slot_of(tml, desc->volume)->type;
     memcpy(plan->dims, grid.dims, sizeof plan->dims);
     for (int c = 0; c < 3; c++)
         plan->axes.origin[c] += 0.0; /* turns -0 into 0, so that no sum with it is -0 */
@@ -182,9 +180,10 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
         plan->last_cells[(x - group_first) / 64] |= (nets_word)1 << x % 64;
     plan->quads = desc->quads;
     plan->indices64 = desc->indices64;
+    resolve_smoothing(desc, plan);
     status = resolve_labels(tml, desc, plan);
     fill_constants(plan);
-    return status == TML_OK ? resolve_smoothing(tml, desc, plan) : status;
+    return status;
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */
@@ -224,23 +223,6 @@ static void describe_outputs(const tml_surface_labels_desc *desc, const nets_pla
     memcpy(out->list, list, sizeof list);
     for (int i = 0; i < OUTPUTS; i++)
         out->list[i].slot = &out->slots[i];
-}
-
-/* Checks the types of the given outputs, and that outputs overlap neither each other nor the
- * volume. */
-static tml_status nets_check_outputs(tml_context *tml, const tml_surface_labels_desc *desc,
-                                     const nets_outputs *outputs)
-{
-    const tml_slot *volume = tml_slot_of(tml, desc->volume);
-    const stream_field written[] = {{"desc.mesh.positions", desc->mesh.positions},
-                                    {"desc.mesh.indices", desc->mesh.indices},
-                                    {"desc.face_labels", desc->face_labels}};
-    const stream_input read[] = {
-        {"desc.volume", volume->on_host ? (tml_buffer){0, 0} : desc->volume, 0}};
-    tml_status status = surface_outputs_check(tml, CALL, outputs->list, OUTPUTS);
-    return status == TML_OK
-               ? stream_check_memory(tml, CALL, written, TML_ARRAY_SIZE(written), read, 1)
-               : status;
 }
 
 static tml_status map_outputs(tml_context *tml, nets_outputs *outputs, nets_plan *plan)
@@ -381,7 +363,7 @@ static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_d
     tml_status status = nets_resolve(tml, desc, TML_TYPE_NONE, &plan);
     if (status == TML_OK) {
         describe_outputs(desc, &plan, out, &outputs);
-        status = nets_check_outputs(tml, desc, &outputs);
+        status = surface_outputs_check(tml, CALL, outputs.list, OUTPUTS);
     }
     for (int a = 0; a < 3; a++)
         if (plan.size[a] < 2)

@@ -86,7 +86,7 @@ typedef struct nets_plan {
 
 /* A cell is 2 NETS_HALF units long, so that six places in it add up to less than 2^16. A vertex's
  * state holds its places before and after a move, in the memory of its position. */
-enum { NETS_STATE = 3 * sizeof(float), NETS_SMOOTH_MAX = 1000 };
+enum { NETS_STATE = 3 * sizeof(float) };
 /* Checks desc, and resolves it into plan.
  * read  the type of samples that are read later; TML_TYPE_NONE: desc.volume has the samples */
 TML_MUST_CHECK tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc,

@@ -77,11 +77,8 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
         !tml_buffer_is_none(surface->mesh.indices) || !tml_buffer_is_none(surface->triangle_cells))
         return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
                           "desc.surface has output buffers; the mesh goes to desc.write");
-    if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)
-        return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                          "desc.surface.normals is none of TML_NORMALS_...");
     tml_status status = surface_refuse_enqueued(tml, "tml_surface_slabs", surface);
-    TML_THEN(status, surface_check_topology(tml, "tml_surface_slabs", surface, false));
+    TML_THEN(status, surface_check_choices(tml, "tml_surface_slabs", surface, false));
     return status;
 }
 

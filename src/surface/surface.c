@@ -371,10 +371,6 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     if (status != TML_OK)
         return status;
     surface_drop_flat_parts(plan);
-    if (SURFACE_LAYOUTS && !(desc->collapse >= 0 && isfinite(desc->collapse)))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_surface: desc.collapse is %g, needs a finite length, or 0 for none",
-                         desc->collapse);
     bool has_filter =
         desc->largest_component || desc->drop_degenerate || (SURFACE_LAYOUTS && desc->collapse > 0);
     plan->soup = desc->soup && !has_filter && surface_engine(tml)->emits_soups;
@@ -441,14 +437,11 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     surface_host host = {.scratch = NULL};
     tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
     TML_THEN(status, surface_refuse_enqueued(tml, "tml_surface", desc));
-    TML_THEN(status, surface_check_topology(tml, "tml_surface", desc,
-                                            surface_engine(tml)->trilinear && !desc->field));
+    TML_THEN(status, surface_check_choices(tml, "tml_surface", desc,
+                                           surface_engine(tml)->trilinear && !desc->field));
     TML_THEN(status, surface_resolve_input(tml, desc, &grid, &field, &plan));
     TML_THEN(status, surface_check_axes(tml, "tml_surface", &grid, desc->position_origin,
                                         desc->flip, &plan.axes));
-    if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                           "tml_surface: desc.normals is none of TML_NORMALS_...");
     TML_THEN(status, surface_outputs_resolve(tml, "tml_surface", desc, &plan, &unused, outputs));
     TML_THEN(status, surface_check_apart(tml, "tml_surface", desc, outputs));
     TML_THEN(status, surface_resolve_parts(tml, desc, &plan));

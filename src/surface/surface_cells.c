@@ -103,7 +103,7 @@ static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc
             (unsigned long long)dims[0], (unsigned long long)dims[1], (unsigned long long)dims[2],
             desc->iso);
     tml_status status = surface_check_dims(tml, "tml_surface_cells", dims, &count);
-    TML_THEN(status, surface_check_topology(tml, "tml_surface_cells", desc, true));
+    TML_THEN(status, surface_check_choices(tml, "tml_surface_cells", desc, true));
     TML_THEN(status,
              surface_resolve_region(tml, "tml_surface_cells", &desc->region, dims, &region));
     TML_THEN(status, tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume",

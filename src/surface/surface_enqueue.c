@@ -102,12 +102,11 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_desc *desc
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_enqueue: desc asks for labels, several isovalues or "
                          "a filter; tml_surface does those");
-    if ((uint32_t)desc->normals > TML_NORMALS_SOBEL || !isfinite(desc->iso))
+    if (!isfinite(desc->iso))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_surface_enqueue: desc.normals is none of TML_NORMALS_..., or "
-                         "iso is not finite");
+                         "tml_surface_enqueue: desc.iso is %g, needs a finite number", desc->iso);
     tml_grid grid = {0};
-    tml_status status = surface_check_topology(tml, "tml_surface_enqueue", desc, false);
+    tml_status status = surface_check_choices(tml, "tml_surface_enqueue", desc, false);
     if (status == TML_OK && desc->field)
         status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.field", desc->field,
                                         &job->field);

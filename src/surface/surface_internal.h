@@ -262,9 +262,10 @@ uint64_t surface_brick_count(const uint64_t dims[3]);
 void surface_drop_flat_parts(surface_plan *plan);
 /* Returns tml_mesh_part.value of a part. */
 double surface_part_value(const surface_plan *plan, const surface_part *part);
-/* Checks that a call supports the desc's topology. on_host: the host can run it for any engine. */
-tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                                  bool on_host);
+/* Checks the desc's normals and collapse, and that a call supports its topology.
+ * on_host  the host can run it for any engine */
+tml_status surface_check_choices(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                 bool on_host);
 /* Runs a stage with scratch from the arena. The stage covers [from, to] of the call's progress. */
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);

@@ -240,22 +240,17 @@ tml_status surface_check_apart(tml_context *tml, const char *call, const tml_sur
     const tml_field_desc *field = desc->field ? desc->field : &no_field;
     stream_field written[SURFACE_OUTS + 2] = {[SURFACE_OUTS] = {"desc.counts", desc->counts},
                                               {"desc.draw", desc->draw}};
-    stream_input read[] = {{"desc.volume", desc->volume, 0},
-                           {"desc.mask", desc->mask, 0},
-                           {"desc.attribute", desc->attribute, 0},
-                           {"desc.index", desc->index, 0},
-                           {"desc.field.points", field->points, 0},
-                           {"desc.field.radii", field->radii, 0},
-                           {"desc.field.densities", field->densities, 0},
-                           {"desc.field.shapes[0]", field->shapes[0], 0},
-                           {"desc.field.shapes[1]", field->shapes[1], 0},
-                           {"desc.field.length.device", field->length.device, 0},
-                           {"desc.iso_buffer", desc->iso_buffer, 0}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
-        const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
-        if (slot && slot->on_host) /* outputs do not lie on the host */
-            read[i].buffer = (tml_buffer){0, 0};
-    }
+    const stream_input read[] = {{"desc.volume", desc->volume, 0},
+                                 {"desc.mask", desc->mask, 0},
+                                 {"desc.attribute", desc->attribute, 0},
+                                 {"desc.index", desc->index, 0},
+                                 {"desc.field.points", field->points, 0},
+                                 {"desc.field.radii", field->radii, 0},
+                                 {"desc.field.densities", field->densities, 0},
+                                 {"desc.field.shapes[0]", field->shapes[0], 0},
+                                 {"desc.field.shapes[1]", field->shapes[1], 0},
+                                 {"desc.field.length.device", field->length.device, 0},
+                                 {"desc.iso_buffer", desc->iso_buffer, 0}};
     for (int i = 0; i < SURFACE_OUTS; i++)
         if (outputs[i].wanted)
             written[i] = (stream_field){outputs[i].field, outputs[i].given};

@@ -1,14 +1,25 @@
-/* Which engines and calls support the topology of the trilinear interpolant. */
+/* The choices of a surface, and which engines and calls support the topology of the trilinear
+ * interpolant. */
+#include <float.h>
+
+#include "stream/desc.h"
 #include "surface/surface_internal.h"
 
-tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                                  bool on_host)
+static const desc_range collapse_range = {0, DBL_MAX, "a finite length, or 0 for none"};
+static const desc_row rows[] = {
+    DESC_ROW(tml_surface_desc, topology, DESC_ENUM, .of = "tml_topology",
+             .most = TML_TOPOLOGY_TRILINEAR),
+    DESC_ROW(tml_surface_desc, normals, DESC_ENUM, .of = "tml_normals", .most = TML_NORMALS_SOBEL),
+    DESC_ROW(tml_surface_desc, collapse, DESC_F64, .range = &collapse_range)};
+
+tml_status surface_check_choices(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                 bool on_host)
 {
-    if (desc->topology == TML_TOPOLOGY_SEPARATED)
-        return TML_OK;
-    if ((uint32_t)desc->topology > TML_TOPOLOGY_TRILINEAR)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.topology is none of TML_TOPOLOGY_...", call);
+    tml_surface_desc checked = *desc;
+    desc_numbers numbers = {0};
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), &checked, &numbers);
+    if (status != TML_OK || desc->topology == TML_TOPOLOGY_SEPARATED)
+        return status;
     if (desc->label_count || desc->all_labels)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.topology is TRILINEAR, which labels do not have: nothing is "
