@@ -87,11 +87,11 @@ static const desc_row rows[] = {
     [POSITIONS] = DESC_ROW(tml_mesh_smooth_desc, mesh.positions, DESC_IN, .types = vertex_types),
     [INDICES] = DESC_ROW(tml_mesh_smooth_desc, mesh.indices, DESC_IN, .types = index_types),
     [WEIGHTS] = DESC_ROW(tml_mesh_smooth_desc, weights, DESC_IN, .is_optional = true,
-                         .types = weight_types, .count = DESC_LENGTH),
+                         .types = weight_types, .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE),
     [OUT] = DESC_ROW(tml_mesh_smooth_desc, out, DESC_OUT, .is_optional = true,
-                     .types = vertex_types, .count = DESC_LENGTH, .shares = 1u << POSITIONS),
+                     .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE, .shares = 1u << POSITIONS),
     [NORMALS] = DESC_ROW(tml_mesh_smooth_desc, normals, DESC_OUT, .is_optional = true,
-                         .types = vertex_types, .count = DESC_LENGTH)};
+                         .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE)};
 
 static tml_status check_rates(const smoothing *s)
 {
@@ -269,7 +269,7 @@ static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
                    .vertex_count = stream_count_of(tml, desc->mesh.positions),
                    .steps = {lambda, desc->mu == 0 ? 1 / (0.1 - 1 / lambda) : desc->mu},
                    .step_count = desc->method == TML_SMOOTH_TAUBIN ? 2 : 1};
-    desc_numbers numbers = {.of[DESC_LENGTH] = s.vertex_count};
+    desc_numbers numbers = {0};
     if (tml->engine->tier)
         return tml_refuse(tml, call, "no smoothing of meshes");
     tml_status status = desc_check(tml, call, &DESC_TABLE(rows), &checked, &numbers);

@@ -84,6 +84,15 @@ static const tml_type *types_of(const desc_walk *c, const desc_row *row, tml_typ
     return like;
 }
 
+static uint64_t count_of(const desc_walk *c, const desc_row *row)
+{
+    if (row->count == DESC_ALIKE)
+        return stream_count_of(c->tml, *(tml_buffer *)field_of(c, row->like - 1));
+    if (row->count >= DESC_CONSTANTS)
+        return (uint64_t)(row->count - DESC_CONSTANTS);
+    return number(c, row->count);
+}
+
 static tml_status check_buffer(desc_walk *c, uint32_t index)
 {
     const desc_row *row = &c->rows[index];
@@ -93,7 +102,7 @@ static tml_status check_buffer(desc_walk *c, uint32_t index)
     if (row->is_optional && tml_buffer_is_none(buffer))
         return TML_OK;
     tml_status status = (row->is_anywhere ? tml_check_buffer_anywhere : tml_check_buffer)(
-        c->tml, c->call, row->name, buffer, types_of(c, row, like), number(c, row->count));
+        c->tml, c->call, row->name, buffer, types_of(c, row, like), count_of(c, row));
     if (status || !row->holds)
         return status;
     return stream_check_range(c->tml, c->call, row->name, buffer, number(c, row->holds));

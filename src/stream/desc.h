@@ -50,8 +50,11 @@ typedef enum desc_number {
     DESC_SEGMENTS, /* the bound of the number of segments */
     DESC_SECOND,   /* another number of the call's, such as the bound of a second length */
     DESC_NUMBERS,
-    DESC_OUTS /* in rows: the number that desc_numbers.outs names */
+    DESC_OUTS,  /* in rows: the number that desc_numbers.outs names */
+    DESC_ALIKE, /* in rows of buffers: the number of elements of .like */
+    DESC_CONSTANTS
 } desc_number;
+#define DESC_CONSTANT(number) (DESC_CONSTANTS + (number)) /* in rows of buffers */
 typedef struct desc_numbers {
     uint64_t of[DESC_NUMBERS];
     uint32_t times;
@@ -78,7 +81,7 @@ typedef struct desc_row {
     uint32_t shares;
     uint16_t offset;
     uint8_t kind;
-    uint8_t like;     /* DESC_LIKE(row); of buffers: the row whose type this one has */
+    uint8_t like;     /* DESC_LIKE(row); of buffers: the row whose type this one has, or .count */
     uint8_t count;    /* desc_number: the least number of elements */
     uint8_t holds;    /* desc_number: the largest number that elements of u32 or u64 may hold */
     uint8_t most;     /* the last value of an enumeration */
