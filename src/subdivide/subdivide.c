@@ -1,6 +1,5 @@
 /* Creates, describes, moves and destroys a subdivider. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #ifdef TML_VULKAN
@@ -9,7 +8,7 @@ extern const tml_vulkan_kernel subdivide_own_kernels[]; /* made by the build */
 #endif
 
 #include "core/call.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 #include "subdivide/subdivide_internal.h"
 
 static const char create_call[] = "tml_subdivider_create";
@@ -61,76 +60,61 @@ static void unview(tml_context *tml, host_views *views)
     views->count = 0;
 }
 
-/* Checks a buffer that may be missing: its type, and that it has at least count elements. */
-static tml_status check_optional(tml_context *tml, const char *field, tml_buffer buffer,
-                                 const tml_type *types, uint64_t count)
-{
-    if (tml_buffer_is_none(buffer))
-        return TML_OK;
-    return tml_check_buffer(tml, create_call, field, buffer, types, count);
-}
-
-static tml_status check_pair(tml_context *tml, const char *name, tml_buffer items,
-                             const tml_type *types, const char *sharpness_name,
-                             tml_buffer sharpness)
-{
-    static const tml_type sharpness_types[] = {TML_F32, TML_TYPE_NONE};
-    tml_status status = check_optional(tml, name, items, types, 0);
-    if (status == TML_OK)
-        status = check_optional(tml, sharpness_name, sharpness, sharpness_types,
-                                stream_count_of(tml, items));
-    return status;
-}
+enum { POSITIONS, INDICES, CREASE_EDGES, CORNERS };
+static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE},
+                      sharpness_types[] = {TML_F32, TML_TYPE_NONE};
+#define ROW(field, ...)      DESC_ROW(tml_subdivider_desc, field, __VA_ARGS__)
+#define OPTIONAL(field, ...) ROW(field, DESC_IN, .is_optional = true, .types = __VA_ARGS__)
+#define ATTRIBUTE(a)                                                                               \
+    OPTIONAL(attributes[a], value_types, .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE)
+#define CHANNEL(c)                                                                                 \
+    OPTIONAL(channels[c].values, value_types),                                                     \
+        OPTIONAL(channels[c].indices, index_types, .like = DESC_LIKE(INDICES),                     \
+                 .count = DESC_ALIKE),                                                             \
+        ROW(channels[c].seams, DESC_ENUM, .of = "tml_subdivide_seams", .most = TML_SEAMS_LINEAR)
+#define FOUR(row, a, b, c, d) row(a), row(b), row(c), row(d)
+static const desc_row rows[] = {
+    [POSITIONS] = ROW(mesh.positions, DESC_IN, .types = position_types),
+    [INDICES] = ROW(mesh.indices, DESC_IN, .types = index_types),
+    [CREASE_EDGES] = OPTIONAL(crease_edges, edge_types),
+    [CORNERS] = OPTIONAL(corners, stream_mask_types),
+    OPTIONAL(crease_sharpness, sharpness_types, .like = DESC_LIKE(CREASE_EDGES),
+             .count = DESC_ALIKE),
+    OPTIONAL(corner_sharpness, sharpness_types, .like = DESC_LIKE(CORNERS), .count = DESC_ALIKE),
+    ROW(boundary, DESC_ENUM, .of = "tml_subdivide_boundary", .most = TML_BOUNDARY_PINNED),
+    ROW(weights, DESC_ENUM, .of = "tml_subdivide_weights", .most = TML_WEIGHTS_WARREN),
+    FOUR(ATTRIBUTE, 0, 1, 2, 3),
+    FOUR(ATTRIBUTE, 4, 5, 6, 7),
+    FOUR(CHANNEL, 0, 1, 2, 3)};
+#undef ROW
+#undef OPTIONAL
+#undef ATTRIBUTE
+#undef CHANNEL
+#undef FOUR
+_Static_assert(TML_SUBDIVIDE_MAX_ATTRIBUTES == 8 && (int)TML_SUBDIVIDE_MAX_CHANNELS == 4,
+               "each has a row");
 
 static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_desc *desc)
 {
-    static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
-    static const tml_type corner_types[] = {TML_U32, TML_TYPE_NONE};
-    tml_status status = tml_check_buffer(tml, create_call, "desc.mesh.positions",
-                                         desc->mesh.positions, position_types, 0);
-    TML_THEN(status, tml_check_buffer(tml, create_call, "desc.mesh.indices", desc->mesh.indices,
-                                      index_types, 0));
-    if (status != TML_OK)
-        return status;
-    uint64_t vertices = stream_count_of(tml, desc->mesh.positions),
-             triangles = stream_count_of(tml, desc->mesh.indices);
-    if (triangles > SUBDIVIDE_MAX_TRIANGLES || vertices > 0xfffffff0u)
+    tml_subdivider_desc checked = *desc;
+    desc_numbers numbers = {0};
+    tml_status status = desc_check(tml, create_call, &DESC_TABLE(rows), &checked, &numbers);
+    for (uint32_t c = 0; status == TML_OK && c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
+        const bool has_values = !tml_buffer_is_none(desc->channels[c].values);
+        if (has_values == tml_buffer_is_none(desc->channels[c].indices))
+            return tml_error(tml, TML_ERROR_INVALID_HANDLE,
+                             "%s: desc.channels[%u] has only %s, needs values and indices",
+                             create_call, c, has_values ? "values" : "indices");
+    }
+    const uint64_t vertices = stream_count_of(tml, desc->mesh.positions),
+                   triangles = stream_count_of(tml, desc->mesh.indices);
+    if (status == TML_OK && (triangles > SUBDIVIDE_MAX_TRIANGLES || vertices > 0xfffffff0u))
         return tml_error(
             tml, TML_ERROR_UNSUPPORTED,
             "%s: desc has %llu triangles and %llu positions, can be at most %llu and 2^32 "
             "- 16; divide the mesh",
             create_call, (unsigned long long)triangles, (unsigned long long)vertices,
             (unsigned long long)SUBDIVIDE_MAX_TRIANGLES);
-    status = check_pair(tml, "desc.crease_edges", desc->crease_edges, edge_types,
-                        "desc.crease_sharpness", desc->crease_sharpness);
-    TML_THEN(status, check_pair(tml, "desc.corners", desc->corners, corner_types,
-                                "desc.corner_sharpness", desc->corner_sharpness));
-    char name[48];
-    for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++) {
-        snprintf(name, sizeof name, "desc.attributes[%u]", a);
-        status = check_optional(tml, name, desc->attributes[a], value_types, vertices);
-    }
-    for (uint32_t c = 0; status == TML_OK && c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
-        const tml_subdivide_channel *channel = &desc->channels[c];
-        if (tml_buffer_is_none(channel->values) && tml_buffer_is_none(channel->indices))
-            continue;
-        snprintf(name, sizeof name, "desc.channels[%u].values", c);
-        status = tml_check_buffer(tml, create_call, name, channel->values, value_types, 0);
-        snprintf(name, sizeof name, "desc.channels[%u].indices", c);
-        if (status == TML_OK)
-            status =
-                tml_check_buffer(tml, create_call, name, channel->indices, index_types, triangles);
-        if (status == TML_OK && (unsigned)channel->seams > TML_SEAMS_LINEAR)
-            status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                               "%s: desc.channels[%u].seams is %d, needs 0 to 3", create_call, c,
-                               (int)channel->seams);
-    }
-    if (status == TML_OK && (unsigned)desc->boundary > TML_BOUNDARY_PINNED)
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.boundary is %d, needs 0 to 2",
-                           create_call, (int)desc->boundary);
-    if (status == TML_OK && (unsigned)desc->weights > TML_WEIGHTS_WARREN)
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.weights is %d, needs 0 or 1",
-                           create_call, (int)desc->weights);
     return status;
 }
 

@@ -397,39 +397,6 @@ static tml_status set_bounds(adaptive_run *run)
     return TML_OK;
 }
 
-/* Checks the buffers that only the enqueued call has. */
-static tml_status check_enqueued(tml_subdivider *subdivider,
-                                 const tml_subdivide_adaptive_desc *desc)
-{
-    static const tml_type words[] = {TML_U32, TML_TYPE_NONE}, floats[] = {TML_F32, TML_TYPE_NONE};
-    tml_context *tml = subdivider->tml;
-    const bool has_camera = desc->criterion == TML_SPLIT_PIXELS;
-    const struct {
-        const char *field;
-        tml_buffer buffer;
-        const tml_type *types;
-        uint64_t count;
-        bool is_needed;
-    } buffers[] = {{"desc.camera_buffer", desc->camera_buffer, floats, TML_SUBDIVIDE_CAMERA_FLOATS,
-                    has_camera},
-                   {"desc.counts", desc->counts, words, 3, false},
-                   {"desc.draw", desc->draw, words, 5, false}};
-    if (desc->budget)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: desc.budget is given, which tml_subdivide_adaptive keeps by "
-                         "trying; enqueued it is 0",
-                         enqueue_call);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++) {
-        if (!buffers[i].is_needed && tml_buffer_is_none(buffers[i].buffer))
-            continue;
-        tml_status status = tml_check_buffer(tml, enqueue_call, buffers[i].field, buffers[i].buffer,
-                                             buffers[i].types, buffers[i].count);
-        if (status != TML_OK)
-            return status;
-    }
-    return TML_OK;
-}
-
 /* Checks a desc, and makes a run with its bounds. */
 static tml_status enqueue_resolve(tml_subdivider *subdivider,
                                   const tml_subdivide_adaptive_desc *desc, adaptive_run *run,
@@ -437,7 +404,14 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
 {
     tml_context *tml = subdivider->tml;
     tml_status status = adaptive_check_desc(subdivider, enqueue_call, desc);
-    TML_THEN(status, check_enqueued(subdivider, desc));
+    if (status == TML_OK && desc->budget)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: desc.budget is given, which tml_subdivide_adaptive keeps by "
+                         "trying; enqueued it is 0",
+                         enqueue_call);
+    if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS) /* needed, not just allowed */
+        status =
+            tml_check_buffer(tml, enqueue_call, "desc.camera_buffer", desc->camera_buffer, NULL, 0);
     TML_THEN(status, subdivide_outputs_given(subdivider, enqueue_call, desc, to));
     if (status != TML_OK)
         return status;
