@@ -288,6 +288,18 @@ static tml_status check_pointer(const desc_walk *c, uint32_t index)
                                c->call, row->name, row->of);
 }
 
+/* Their checks are the other desc's. Their names continue this row's. */
+static void add_within(desc_walk *c, uint32_t index)
+{
+    const desc_table *within = c->rows[index].within;
+    const char *desc;
+    memcpy(&desc, field_of(c, index), sizeof desc);
+    for (uint32_t r = 0; desc && r < within->count; r++)
+        if (within->rows[r].kind == DESC_IN)
+            add(&c->read, *(const tml_buffer *)(desc + within->rows[r].offset), index, -1,
+                within->rows[r].name + strlen("desc"));
+}
+
 static tml_status check_row(desc_walk *c, uint32_t row)
 {
     switch ((desc_kind)c->rows[row].kind) {
@@ -314,6 +326,9 @@ static tml_status check_row(desc_walk *c, uint32_t row)
         return check_made(c, row);
     case DESC_FOLDED:
         return check_folds(c, row);
+    case DESC_WITHIN:
+        add_within(c, row);
+        break;
     case DESC_INPUTS:
         for (int i = 0; i < TML_MAX_INPUTS; i++)
             add(&c->read, ((const tml_buffer *)field_of(c, row))[i], row, i, "");

@@ -32,11 +32,12 @@ typedef enum desc_kind {
     /* tml_length; sets the number .count, by default DESC_LENGTH. Its own default is the number of
      * elements of .like or, without .like, the number as it was. holds: a number that bounds it */
     DESC_LENGTHS,
-    DESC_ENUM,   /* an enumeration; of: its type's name; most: its last value */
-    DESC_U32,    /* uint32_t; range */
-    DESC_F32,    /* float; range */
-    DESC_F64,    /* double; range */
-    DESC_POINTER /* a pointer; of: what it points to */
+    DESC_ENUM,    /* an enumeration; of: its type's name; most: its last value */
+    DESC_U32,     /* uint32_t; range */
+    DESC_F32,     /* float; range */
+    DESC_F64,     /* double; range */
+    DESC_POINTER, /* a pointer; of: what it points to */
+    DESC_WITHIN   /* pointer to a desc, or NULL; within: its table, whose inputs this call reads */
 } desc_kind;
 
 /* Numbers of elements, and numbers that elements hold. Rows name them, and lengths set them. */
@@ -74,6 +75,7 @@ typedef struct desc_row {
         const tml_type *types; /* ended by TML_TYPE_NONE; NULL: any type, or that of .like */
         const desc_range *range;
         const char *of;
+        const struct desc_table *within;
     };
     /* Bit r: this output may begin where the input of row r does. Of payloads: each where its own
      * in does. Of a kernel's inputs: if its elements are as large, and the kernel reads that input
