@@ -51,7 +51,6 @@ static tml_status find_room(tml_context *tml, surface_plan *plan)
 static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_desc *desc,
                                           enqueue_job *job)
 {
-    static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
     surface_plan *plan = &job->plan;
     tml_status status =
         surface_outputs_resolve(tml, "tml_surface_enqueue", desc, plan, &job->result, job->outputs);
@@ -68,16 +67,11 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_de
                          "tml_surface_enqueue: desc.iso_index is %" PRIu64
                          ", needs an element of desc.iso_buffer",
                          desc->iso_index);
-    const surface_optional optional[] = {
-        {"desc.iso_buffer", desc->iso_buffer, iso_types, desc->iso_index + 1, &plan->device.iso,
-         false},
-        {"desc.counts", desc->counts, stream_count_types, 2, &plan->device.counts, false},
-        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->device.draw, false}};
-    status = surface_check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
-    TML_THEN(status, surface_check_apart(tml, "tml_surface_enqueue", desc, job->outputs));
+    status = surface_check_apart(tml, "tml_surface_enqueue", desc, job->outputs);
     if (status != TML_OK)
         return status;
-    plan->device.iso_index = desc->iso_index;
+    plan->device = (surface_on_device){tml_slot_of(tml, desc->counts), tml_slot_of(tml, desc->draw),
+                                       tml_slot_of(tml, desc->iso_buffer), desc->iso_index};
     return find_room(tml, plan);
 }
 

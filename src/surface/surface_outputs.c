@@ -1,7 +1,7 @@
 /* The outputs of calls whose output sizes are known only during the call. */
 #include <inttypes.h>
 
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 #include "surface/surface_internal.h"
 
 tml_status surface_outputs_check(tml_context *tml, const char *call, const surface_output *outputs,
@@ -69,6 +69,37 @@ void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t c
 }
 
 /* ---- of a surface ---------------------------------------------------------------------------- */
+
+/* The volume and what belongs to it, the field, and the types of outputs, which depend on the desc,
+ * are checked before. */
+#define ROW(field, ...) DESC_ROW(tml_surface_desc, field, __VA_ARGS__)
+#define INPUT(field)    ROW(field, DESC_IN, .is_optional = true, .is_anywhere = true)
+#define OUTPUT(field)   ROW(field, DESC_OUT, .is_optional = true)
+#define OF_FIELD(field) DESC_ROW(tml_field_desc, field, DESC_IN)
+static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
+static const desc_row field_rows[] = {OF_FIELD(points),    OF_FIELD(radii),
+                                      OF_FIELD(densities), OF_FIELD(shapes[0]),
+                                      OF_FIELD(shapes[1]), OF_FIELD(length.device)};
+static const desc_table field_table = {field_rows, TML_ARRAY_SIZE(field_rows)};
+static const desc_row rows[] = {
+    [SURFACE_OUT_VERTICES] = OUTPUT(mesh.positions),
+    [SURFACE_OUT_NORMALS] = OUTPUT(mesh.normals),
+    [SURFACE_OUT_VALUES] = OUTPUT(mesh.values),
+    [SURFACE_OUT_INDICES] = OUTPUT(mesh.indices),
+    [SURFACE_OUT_CELLS] = OUTPUT(triangle_cells),
+    ROW(counts, DESC_OUT, .is_optional = true, .types = stream_count_types,
+        .count = DESC_CONSTANT(2)),
+    ROW(draw, DESC_OUT, .is_optional = true, .types = stream_mask_types, .count = DESC_CONSTANT(5)),
+    INPUT(volume),
+    INPUT(mask),
+    INPUT(attribute),
+    INPUT(index),
+    ROW(field, DESC_WITHIN, .within = &field_table),
+    ROW(iso_buffer, DESC_IN, .is_optional = true, .types = iso_types, .count = DESC_LENGTH)};
+#undef ROW
+#undef INPUT
+#undef OUTPUT
+#undef OF_FIELD
 
 /* Cells are numbered like samples. */
 static bool cells_are_wide(const surface_plan *plan)
@@ -168,51 +199,44 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
                               uint64_t triangle_count, tml_surface_result *result,
                               surface_plan *slots, surface_output outputs[SURFACE_OUTS])
 {
-    const tml_mesh_buffers given = own ? (tml_mesh_buffers){0} : desc->mesh;
     const surface_layout *layout = surface_layout_of(slots);
     const bool has_normals = desc->normals != TML_NORMALS_NONE, has_values = plan->attribute;
     const bool apart = !layout->stride;
     tml_type index_type = plan->indices64 ? TML_U64 : layout->indices16 ? TML_U16 : TML_U32;
     outputs[SURFACE_OUT_VERTICES] =
-        (surface_output){.field = "desc.mesh.positions",
-                         .wanted = true,
-                         .given = given.positions,
+        (surface_output){.wanted = true,
                          .type = apart ? TML_VEC(TML_F32, 3) : TML_RECORD(layout->stride),
                          .count = vertex_count,
                          .result = &result->mesh.positions,
                          .slot = &slots->mesh.positions};
     outputs[SURFACE_OUT_NORMALS] =
-        (surface_output){.field = "desc.mesh.normals",
-                         .wanted = has_normals && apart,
+        (surface_output){.wanted = has_normals && apart,
                          .is_within = has_normals && !apart,
-                         .given = given.normals,
                          .type = layout->octahedral ? TML_VEC(TML_I16, 2) : TML_VEC(TML_F32, 3),
                          .count = vertex_count,
                          .result = &result->mesh.normals,
                          .slot = &slots->mesh.vertex_normals};
-    outputs[SURFACE_OUT_VALUES] = (surface_output){.field = "desc.mesh.values",
-                                                   .wanted = has_values && apart,
+    outputs[SURFACE_OUT_VALUES] = (surface_output){.wanted = has_values && apart,
                                                    .is_within = has_values && !apart,
-                                                   .given = given.values,
                                                    .type = TML_F32,
                                                    .count = vertex_count,
                                                    .result = &result->mesh.values,
                                                    .slot = &slots->mesh.vertex_values};
-    outputs[SURFACE_OUT_INDICES] = (surface_output){.field = "desc.mesh.indices",
-                                                    .wanted = own || !desc->soup,
-                                                    .given = given.indices,
+    outputs[SURFACE_OUT_INDICES] = (surface_output){.wanted = own || !desc->soup,
                                                     .type = TML_VEC(index_type, 3),
                                                     .count = triangle_count,
                                                     .result = &result->mesh.indices,
                                                     .slot = &slots->mesh.indices};
-    outputs[SURFACE_OUT_CELLS] =
-        (surface_output){.field = "desc.triangle_cells",
-                         .wanted = desc->cells,
-                         .given = own ? (tml_buffer){0, 0} : desc->triangle_cells,
-                         .type = cell_type(tml, desc, plan),
-                         .count = triangle_count,
-                         .result = &result->triangle_cells,
-                         .slot = &slots->mesh.triangle_cells};
+    outputs[SURFACE_OUT_CELLS] = (surface_output){.wanted = desc->cells,
+                                                  .type = cell_type(tml, desc, plan),
+                                                  .count = triangle_count,
+                                                  .result = &result->triangle_cells,
+                                                  .slot = &slots->mesh.triangle_cells};
+    for (int i = 0; i < SURFACE_OUTS; i++) {
+        outputs[i].field = rows[i].name;
+        if (!own)
+            memcpy(&outputs[i].given, (const char *)desc + rows[i].offset, sizeof(tml_buffer));
+    }
 }
 
 /* Checks that the engine numbers cells, and that the given buffer's type can hold the numbers. */
@@ -236,26 +260,12 @@ static tml_status check_cells(tml_context *tml, const char *call, const tml_surf
 tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                const surface_output outputs[SURFACE_OUTS])
 {
-    static const tml_field_desc no_field;
-    const tml_field_desc *field = desc->field ? desc->field : &no_field;
-    stream_field written[SURFACE_OUTS + 2] = {[SURFACE_OUTS] = {"desc.counts", desc->counts},
-                                              {"desc.draw", desc->draw}};
-    const stream_input read[] = {{"desc.volume", desc->volume, 0},
-                                 {"desc.mask", desc->mask, 0},
-                                 {"desc.attribute", desc->attribute, 0},
-                                 {"desc.index", desc->index, 0},
-                                 {"desc.field.points", field->points, 0},
-                                 {"desc.field.radii", field->radii, 0},
-                                 {"desc.field.densities", field->densities, 0},
-                                 {"desc.field.shapes[0]", field->shapes[0], 0},
-                                 {"desc.field.shapes[1]", field->shapes[1], 0},
-                                 {"desc.field.length.device", field->length.device, 0},
-                                 {"desc.iso_buffer", desc->iso_buffer, 0}};
+    tml_surface_desc checked = *desc;
+    desc_numbers numbers = {.of[DESC_LENGTH] = desc->iso_index + 1};
     for (int i = 0; i < SURFACE_OUTS; i++)
-        if (outputs[i].wanted)
-            written[i] = (stream_field){outputs[i].field, outputs[i].given};
-    return stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), read,
-                               TML_ARRAY_SIZE(read));
+        if (!outputs[i].wanted)
+            memset((char *)&checked + rows[i].offset, 0, sizeof(tml_buffer));
+    return desc_check(tml, call, &DESC_TABLE(rows), &checked, &numbers);
 }
 
 tml_status surface_refuse_enqueued(tml_context *tml, const char *call, const tml_surface_desc *desc)
