@@ -52,7 +52,6 @@ const word words_table[] = {
     {"desc.region", "--region"},
     {"desc.normals", "--normals"},
     {"desc.topology", "--topology"},
-    {"desc.surface.normals", "--normals"},
     {"desc.components", "the number of components"},
     {"desc.collapse", "--collapse"},
     {"desc.soup", "--soup"},

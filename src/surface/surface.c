@@ -443,7 +443,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     TML_THEN(status, surface_check_axes(tml, "tml_surface", &grid, desc->position_origin,
                                         desc->flip, &plan.axes));
     TML_THEN(status, surface_outputs_resolve(tml, "tml_surface", desc, &plan, &unused, outputs));
-    TML_THEN(status, surface_check_apart(tml, "tml_surface", desc, outputs));
+    TML_THEN(status, surface_check_buffers(tml, "tml_surface", desc, outputs));
     TML_THEN(status, surface_resolve_parts(tml, desc, &plan));
     if (status == TML_OK && desc->field)
         status = field_plan_create(tml, &field, &plan.field);

@@ -67,7 +67,7 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_de
                          "tml_surface_enqueue: desc.iso_index is %" PRIu64
                          ", needs an element of desc.iso_buffer",
                          desc->iso_index);
-    status = surface_check_apart(tml, "tml_surface_enqueue", desc, job->outputs);
+    status = surface_check_buffers(tml, "tml_surface_enqueue", desc, job->outputs);
     if (status != TML_OK)
         return status;
     plan->device = (surface_on_device){tml_slot_of(tml, desc->counts), tml_slot_of(tml, desc->draw),

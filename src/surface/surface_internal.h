@@ -281,9 +281,10 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
 tml_status surface_outputs_resolve(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                    surface_plan *plan, tml_surface_result *result,
                                    surface_output outputs[SURFACE_OUTS]);
-/* Checks that the given outputs overlap neither one another nor an input. */
-tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                               const surface_output outputs[SURFACE_OUTS]);
+/* Checks iso_buffer, counts and draw, and that the given outputs overlap neither one another nor an
+ * input. */
+tml_status surface_check_buffers(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                 const surface_output outputs[SURFACE_OUTS]);
 /* Refuses the fields that only tml_surface_enqueue uses. */
 tml_status surface_refuse_enqueued(tml_context *tml, const char *call,
                                    const tml_surface_desc *desc);

@@ -257,8 +257,8 @@ static tml_status check_cells(tml_context *tml, const char *call, const tml_surf
     return TML_OK;
 }
 
-tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                               const surface_output outputs[SURFACE_OUTS])
+tml_status surface_check_buffers(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                 const surface_output outputs[SURFACE_OUTS])
 {
     tml_surface_desc checked = *desc;
     desc_numbers numbers = {.of[DESC_LENGTH] = desc->iso_index + 1};
