@@ -25,13 +25,13 @@ static const desc_row rows[] = {
     [METHOD] = ROW(method, DESC_ENUM, .of = "tml_collide_method",
                    .most = TML_COLLIDE_METHOD_BREADTH_FIRST),
     [LENGTH] = ROW(length, DESC_LENGTHS),
-    [POSE_BUFFER] = ROW(pose_buffer, DESC_IN, .is_optional = true, .types = stream_float_types,
+    [POSE_BUFFER] = ROW(pose_buffer, DESC_IN, .is_optional = true, .types = stream_f32_types,
                         .count = DESC_TIMES),
     [DISTANCES] = ROW(distances, DESC_OUT, .types = doubles, .count = DESC_LENGTH),
-    [POINTS_A] = OUT(points_a, .types = stream_point_types, .count = DESC_LENGTH),
-    [POINTS_B] = OUT(points_b, .types = stream_point_types, .count = DESC_LENGTH),
+    [POINTS_A] = OUT(points_a, .types = stream_f32x3_types, .count = DESC_LENGTH),
+    [POINTS_B] = OUT(points_b, .types = stream_f32x3_types, .count = DESC_LENGTH),
     [TRIANGLES] = OUT(triangles, .types = pairs, .count = DESC_LENGTH),
-    [NEEDED] = OUT(needed, .types = stream_mask_types, .count = DESC_ONE)};
+    [NEEDED] = OUT(needed, .types = stream_u32_types, .count = DESC_ONE)};
 
 /* Returns the first given field that only tml_collide_distance_enqueue supports; NULL: none. */
 static const char *field_of_enqueue(const tml_collide_distance_desc *desc)

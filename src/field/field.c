@@ -40,11 +40,11 @@ enum { LENGTH, POINTS, RADII, DENSITIES, KIND, KERNEL, RADIUS, MARGIN, SHAPES_0,
 static const desc_row rows[] = {
     [LENGTH] = DESC_ROW(tml_field_desc, length, DESC_LENGTHS, .like = DESC_LIKE(POINTS)),
     [POINTS] = DESC_ROW(tml_field_desc, points, DESC_IN, .is_anywhere = true,
-                        .types = stream_point_types, .count = DESC_LENGTH),
+                        .types = stream_f32x3_types, .count = DESC_LENGTH),
     [RADII] = DESC_ROW(tml_field_desc, radii, DESC_IN, .is_optional = true, .is_anywhere = true,
-                       .types = stream_float_types, .count = DESC_LENGTH),
+                       .types = stream_f32_types, .count = DESC_LENGTH),
     [DENSITIES] = DESC_ROW(tml_field_desc, densities, DESC_IN, .is_optional = true,
-                           .is_anywhere = true, .types = stream_float_types, .count = DESC_LENGTH),
+                           .is_anywhere = true, .types = stream_f32_types, .count = DESC_LENGTH),
     [KIND] = DESC_ROW(tml_field_desc, kind, DESC_ENUM, .of = "tml_field_kind",
                       .most = TML_FIELD_DISTANCE),
     [KERNEL] = DESC_ROW(tml_field_desc, kernel, DESC_ENUM, .of = "tml_field_kernel",
@@ -53,9 +53,9 @@ static const desc_row rows[] = {
     [MARGIN] = DESC_ROW(tml_field_desc, margin, DESC_F64, .is_optional = true, .range = &lengths),
     /* The last rows, which a field without shapes does not have. */
     [SHAPES_0] = DESC_ROW(tml_field_desc, shapes[0], DESC_IN, .is_anywhere = true,
-                          .types = stream_point_types, .count = DESC_LENGTH),
+                          .types = stream_f32x3_types, .count = DESC_LENGTH),
     [SHAPES_1] = DESC_ROW(tml_field_desc, shapes[1], DESC_IN, .is_anywhere = true,
-                          .types = stream_point_types, .count = DESC_LENGTH)};
+                          .types = stream_f32x3_types, .count = DESC_LENGTH)};
 
 static bool is_length(double value)
 {
@@ -541,7 +541,7 @@ static tml_status check_call(tml_context *tml, const field_call *call, const tml
     if (status != TML_OK)
         return status;
     const uint64_t *dims = resolved->grid.dims;
-    status = tml_check_buffer(tml, call->name, "out", out, stream_float_types,
+    status = tml_check_buffer(tml, call->name, "out", out, stream_f32_types,
                               dims[0] * dims[1] * dims[2]);
     const struct {
         const char *name;

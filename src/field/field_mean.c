@@ -209,10 +209,10 @@ static bool is_used(const tml_field_mean_desc *desc, int number)
 enum { LENGTH, POSITIONS, WEIGHTS };
 static const desc_row rows[] = {
     [LENGTH] = DESC_ROW(tml_field_mean_desc, length, DESC_LENGTHS, .like = DESC_LIKE(POSITIONS)),
-    [POSITIONS] = DESC_ROW(tml_field_mean_desc, positions, DESC_IN, .types = stream_point_types,
+    [POSITIONS] = DESC_ROW(tml_field_mean_desc, positions, DESC_IN, .types = stream_f32x3_types,
                            .count = DESC_LENGTH),
     [WEIGHTS] = DESC_ROW(tml_field_mean_desc, weights, DESC_OUT, .is_optional = true,
-                         .types = stream_float_types, .count = DESC_LENGTH)};
+                         .types = stream_f32_types, .count = DESC_LENGTH)};
 
 static tml_status field_mean_check_desc(mean_job *job)
 {

@@ -22,10 +22,10 @@ static const desc_row rows[] = {
     NUMBER_ROW(seconds, 0, 1e9, "0 to 1e9"),
     DESC_ROW(tml_image_expose_desc, by, DESC_ENUM, .of = "tml_expose_by",
              .most = TML_EXPOSE_MANUAL),
-    DESC_ROW(tml_image_expose_desc, state, DESC_OUT, .types = stream_float_types,
+    DESC_ROW(tml_image_expose_desc, state, DESC_OUT, .types = stream_f32_types,
              .count = STATE_WORDS),
     /* The last row, which MANUAL does not use. */
-    DESC_ROW(tml_image_expose_desc, stats, DESC_IN, .types = stream_mask_types,
+    DESC_ROW(tml_image_expose_desc, stats, DESC_IN, .types = stream_u32_types,
              .count = STATS_WORDS)};
 
 static tml_status check_limits(tml_context *tml, const tml_image_expose_desc *desc)

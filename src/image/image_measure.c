@@ -38,9 +38,9 @@ enum { STATS_WORDS = DESC_LENGTH, MASK_WEIGHTS = DESC_SECOND }; /* numbers of el
 static const desc_row rows[] = {
     DESC_ROW(tml_image_measure_desc, image.buffer, DESC_IN, .is_optional = true),
     IMAGE_LUMINANCE_ROWS(tml_image_measure_desc, "none"),
-    DESC_ROW(tml_image_measure_desc, stats, DESC_OUT, .types = stream_mask_types,
+    DESC_ROW(tml_image_measure_desc, stats, DESC_OUT, .types = stream_u32_types,
              .count = STATS_WORDS),
-    DESC_ROW(tml_image_measure_desc, mask, DESC_IN, .is_optional = true, .types = stream_flag_types,
+    DESC_ROW(tml_image_measure_desc, mask, DESC_IN, .is_optional = true, .types = stream_u8_types,
              .count = MASK_WEIGHTS),
     DESC_SCRATCH(tml_image_measure_desc)};
 

@@ -27,7 +27,7 @@ static tml_status stats_read(tml_context *tml, tml_buffer stats, tml_image_stats
 {
     uint32_t words[TML_IMAGE_STATS_WORDS];
     tml_status status = tml_check_buffer(tml, "tml_image_stats_read", "stats", stats,
-                                         stream_mask_types, TML_IMAGE_STATS_WORDS);
+                                         stream_u32_types, TML_IMAGE_STATS_WORDS);
     TML_THEN(status, tml_buffer_read_range(tml, stats, 0, TML_IMAGE_STATS_WORDS, words));
     if (status != TML_OK)
         return status;

@@ -22,8 +22,8 @@ static const char call[] = "tml_image_tonemap";
 /* desc.in has no row: it may lie in one buffer with desc.out. */
 static const desc_row rows[] = {
     DESC_ROW(tml_image_tonemap_desc, out.buffer, DESC_OUT, .is_optional = true),
-    DESC_ROW(tml_image_tonemap_desc, state, DESC_IN, .is_optional = true,
-             .types = stream_float_types, .count = DESC_LENGTH),
+    DESC_ROW(tml_image_tonemap_desc, state, DESC_IN, .is_optional = true, .types = stream_f32_types,
+             .count = DESC_LENGTH),
     DESC_ROW(tml_image_tonemap_desc, tone, DESC_ENUM, .of = "tml_tone", .most = TML_TONE_NEUTRAL),
     DESC_ROW(tml_image_tonemap_desc, scale, DESC_F32,
              .range = &(const desc_range){0, FLT_MAX, "a finite number above 0, or 0 for 1"}),

@@ -76,18 +76,18 @@ typedef struct smoothing {
 enum { ITERATIONS, METHOD, LAMBDA, POSITIONS, INDICES, WEIGHTS, OUT, NORMALS };
 static const desc_range iteration_range = {0, 10000, "at most 10000"},
                         lambda_range = {0, 1, "0 to 1 (0: 0.5)"};
-static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE},
-                      index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE},
-                      weight_types[] = {TML_F32, TML_TYPE_NONE};
 static const desc_row rows[] = {
     [ITERATIONS] = DESC_ROW(tml_mesh_smooth_desc, iterations, DESC_U32, .range = &iteration_range),
     [METHOD] = DESC_ROW(tml_mesh_smooth_desc, method, DESC_ENUM, .of = "tml_smooth_method",
                         .most = TML_SMOOTH_LAPLACIAN),
     [LAMBDA] = DESC_ROW(tml_mesh_smooth_desc, lambda, DESC_F64, .range = &lambda_range),
-    [POSITIONS] = DESC_ROW(tml_mesh_smooth_desc, mesh.positions, DESC_IN, .types = vertex_types),
-    [INDICES] = DESC_ROW(tml_mesh_smooth_desc, mesh.indices, DESC_IN, .types = index_types),
-    [WEIGHTS] = DESC_ROW(tml_mesh_smooth_desc, weights, DESC_IN, .is_optional = true,
-                         .types = weight_types, .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE),
+    [POSITIONS] =
+        DESC_ROW(tml_mesh_smooth_desc, mesh.positions, DESC_IN, .types = stream_f32x3_types),
+    [INDICES] =
+        DESC_ROW(tml_mesh_smooth_desc, mesh.indices, DESC_IN, .types = stream_triangle_types),
+    [WEIGHTS] =
+        DESC_ROW(tml_mesh_smooth_desc, weights, DESC_IN, .is_optional = true,
+                 .types = stream_f32_types, .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE),
     [OUT] = DESC_ROW(tml_mesh_smooth_desc, out, DESC_OUT, .is_optional = true,
                      .like = DESC_LIKE(POSITIONS), .count = DESC_ALIKE, .shares = 1u << POSITIONS),
     [NORMALS] = DESC_ROW(tml_mesh_smooth_desc, normals, DESC_OUT, .is_optional = true,

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
 #include "core/core_internal.h"
 #include "mesh/mesh_arrays.h"
+#include "stream/stream_internal.h"
 
 /* Triangles or vertices per task. The sums of the tasks are added in order, so the result does not
  * depend on the number of threads. */
@@ -359,13 +359,12 @@ static tml_status examine(const mesh_view *mesh, bool components_only, tml_mesh_
 static tml_status mesh_examine(tml_context *tml, const tml_mesh_buffers *buffers,
                                bool components_only, tml_mesh_stats *out)
 {
-    static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
     const char *call = "tml_mesh_examine";
     tml_mesh_stats stats = {0};
     tml_status status =
-        tml_check_buffer(tml, call, "mesh.positions", buffers->positions, vertex_types, 0);
-    TML_THEN(status, tml_check_buffer(tml, call, "mesh.indices", buffers->indices, index_types, 0));
+        tml_check_buffer(tml, call, "mesh.positions", buffers->positions, stream_f32x3_types, 0);
+    TML_THEN(status, tml_check_buffer(tml, call, "mesh.indices", buffers->indices,
+                                      stream_triangle_types, 0));
     if (status != TML_OK)
         return status;
 

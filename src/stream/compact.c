@@ -13,12 +13,12 @@ enum { LENGTH, KERNEL, IN, FLAGS, MASK, PAYLOADS, INDICES, COUNT, OUT_FIRST, SCR
 #define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
     [LENGTH] = ROW(length, DESC_LENGTHS),
-    [KERNEL] = ROW(keep.kernel, DESC_KERNELS, .is_optional = true, .types = stream_flag_types,
+    [KERNEL] = ROW(keep.kernel, DESC_KERNELS, .is_optional = true, .types = stream_u8_types,
                    .like = DESC_LIKE(IN), .count = DESC_LENGTH),
     [IN] = ROW(keep.in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
-    [FLAGS] = ROW(keep.flags, DESC_IN, .is_optional = true, .types = stream_flag_types,
+    [FLAGS] = ROW(keep.flags, DESC_IN, .is_optional = true, .types = stream_u8_types,
                   .count = DESC_LENGTH),
-    [MASK] = ROW(keep.mask, DESC_IN, .is_optional = true, .types = stream_mask_types,
+    [MASK] = ROW(keep.mask, DESC_IN, .is_optional = true, .types = stream_u32_types,
                  .count = DESC_WORDS),
     [PAYLOADS] = ROW(payloads, DESC_PAYLOADS, .count = DESC_LENGTH, .holds = DESC_OUTS,
                      .shares = 1u << PAYLOADS | 1u << IN),

@@ -105,7 +105,7 @@ typedef struct desc_table {
         .name = "desc." #field, .offset = offsetof(type, field), .kind = __VA_ARGS__               \
     }
 #define DESC_SCRATCH(type)                                                                         \
-    DESC_ROW(type, scratch, DESC_OUT, .is_optional = true, .types = stream_flag_types)
+    DESC_ROW(type, scratch, DESC_OUT, .is_optional = true, .types = stream_u8_types)
 #define DESC_TABLE(rows)                                                                           \
     (desc_table)                                                                                   \
     {                                                                                              \

@@ -5,10 +5,11 @@
 #include <stdio.h>
 
 const tml_type stream_count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
-const tml_type stream_float_types[] = {TML_F32, TML_TYPE_NONE};
-const tml_type stream_point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-const tml_type stream_flag_types[] = {TML_U8, TML_TYPE_NONE};
-const tml_type stream_mask_types[] = {TML_U32, TML_TYPE_NONE};
+const tml_type stream_f32_types[] = {TML_F32, TML_TYPE_NONE};
+const tml_type stream_f32x3_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+const tml_type stream_triangle_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
+const tml_type stream_u8_types[] = {TML_U8, TML_TYPE_NONE};
+const tml_type stream_u32_types[] = {TML_U32, TML_TYPE_NONE};
 const tml_type stream_scalar_types[] = {
 #define SCALAR(name, size, ctype) TML_##name,
     TML_SCALAR_LIST(SCALAR)
@@ -220,24 +221,6 @@ tml_status stream_check_apart(tml_context *tml, const char *call, const char *ou
                      in_place ? "the very same buffer or another" : "memory apart");
 }
 
-tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
-                               size_t output_count, const stream_input *inputs, size_t input_count)
-{
-    tml_status status = TML_OK;
-    for (size_t o = 0; o < output_count && !status; o++) {
-        const stream_field *out = &outputs[o];
-        if (tml_buffer_is_none(out->buffer))
-            continue;
-        for (size_t i = 0; i < o && !status; i++)
-            status = stream_check_apart(tml, call, out->name, out->buffer, outputs[i].name,
-                                        outputs[i].buffer, false);
-        for (size_t i = 0; i < input_count && !status; i++)
-            status = stream_check_apart(tml, call, out->name, out->buffer, inputs[i].name,
-                                        inputs[i].buffer, inputs[i].may_share >> o & 1);
-    }
-    return status;
-}
-
 /* ---- method, scratch, run ------------------------------------------------------------------- */
 
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc)
@@ -279,7 +262,7 @@ tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer sc
     *memory = NULL;
     *size = need;
     tml_status status =
-        is_given ? tml_check_buffer(tml, call, "desc.scratch", scratch, stream_flag_types, 0)
+        is_given ? tml_check_buffer(tml, call, "desc.scratch", scratch, stream_u8_types, 0)
                  : TML_OK;
     if (status)
         return status;

@@ -26,15 +26,14 @@ static const desc_row rows[] = {
     [LENGTH] = ROW(length, DESC_LENGTHS),
     [COUNTS] =
         ROW(counts, DESC_IN, .is_optional = true, .types = count_types, .count = DESC_LENGTH),
-    [COUNT_KERNEL] =
-        ROW(count_kernel, DESC_KERNELS, .is_optional = true, .types = stream_mask_types,
-            .like = DESC_LIKE(IN), .count = DESC_LENGTH, .shares_inputs = true),
+    [COUNT_KERNEL] = ROW(count_kernel, DESC_KERNELS, .is_optional = true, .types = stream_u32_types,
+                         .like = DESC_LIKE(IN), .count = DESC_LENGTH, .shares_inputs = true),
     [EMIT_KERNEL] = ROW(emit_kernel, DESC_KERNELS, .is_optional = true, .like = DESC_LIKE(IN),
                         .count = DESC_LENGTH, .shares_inputs = true, .has_rank = true),
     [IN] = ROW(in, DESC_INPUTS, .like = DESC_LIKE(EMIT_KERNEL)),
     [OUT] = ROW(out, DESC_MADE, .like = DESC_LIKE(EMIT_KERNEL)),
     [SOURCE] = OUT(source, .types = stream_count_types, .holds = DESC_LAST),
-    [RANK] = OUT(rank, .types = stream_mask_types),
+    [RANK] = OUT(rank, .types = stream_u32_types),
     [TOTAL] = OUT(total, .types = stream_count_types, .count = DESC_ONE, .shares = 1u << OUT_FIRST),
     [OUT_FIRST] = ROW(out_first, DESC_IN, .is_optional = true, .types = stream_count_types,
                       .count = DESC_ONE),

@@ -130,9 +130,9 @@ static tml_status check_sums(tml_context *tml, const tml_histogram_desc *d)
 {
     const tml_slot *weights = tml_slot_of(tml, d->weights);
     bool is_real = weights && weights->type == TML_F32;
-    tml_status status = tml_check_buffer(tml, call, "desc.out", d->out,
-                                         is_real ? stream_float_types : stream_count_types,
-                                         TML_MAX_OF(d->bins, 1u));
+    tml_status status =
+        tml_check_buffer(tml, call, "desc.out", d->out,
+                         is_real ? stream_f32_types : stream_count_types, TML_MAX_OF(d->bins, 1u));
     if (status || d->length.count <= UINT32_MAX || tml_slot_of(tml, d->out)->type == TML_U64)
         return status;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -170,7 +170,7 @@ static const tml_type weight_types[] = {TML_U8, TML_U16, TML_U32, TML_F32, TML_T
 #define ROW(field, ...) DESC_ROW(tml_histogram_desc, field, __VA_ARGS__)
 static const desc_row rows[] = {
     [LENGTH] = ROW(length, DESC_LENGTHS),
-    [KERNEL] = ROW(kernel, DESC_KERNELS, .is_optional = true, .types = stream_mask_types,
+    [KERNEL] = ROW(kernel, DESC_KERNELS, .is_optional = true, .types = stream_u32_types,
                    .like = DESC_LIKE(IN), .count = DESC_LENGTH),
     [IN] = ROW(in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
     [EDGES] = ROW(edges, DESC_IN, .is_optional = true, .types = stream_scalar_types),

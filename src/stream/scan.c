@@ -13,7 +13,7 @@ static const tml_type *out_types(tml_type in)
 {
     static const tml_type integers[] = {TML_U32, TML_U64, TML_I32, TML_I64, TML_TYPE_NONE};
     static const tml_type f64[] = {TML_F64, TML_TYPE_NONE};
-    return in == TML_F32 ? stream_float_types : in == TML_F64 ? f64 : integers;
+    return in == TML_F32 ? stream_f32_types : in == TML_F64 ? f64 : integers;
 }
 
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,

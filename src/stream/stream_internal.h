@@ -35,12 +35,13 @@ extern const stream_op stream_map, /* tml_map_desc */
     stream_scan_segments;          /* tml_scan_desc */
 
 /* Lists for tml_check_buffer, ended by TML_TYPE_NONE. */
-extern const tml_type stream_count_types[];  /* u32, u64: counts, lengths, indices, offsets */
-extern const tml_type stream_float_types[];  /* f32 */
-extern const tml_type stream_point_types[];  /* f32x3 */
-extern const tml_type stream_flag_types[];   /* u8 */
-extern const tml_type stream_mask_types[];   /* u32 */
-extern const tml_type stream_scalar_types[]; /* every scalar type */
+extern const tml_type stream_count_types[];    /* u32, u64: counts, lengths, indices, offsets */
+extern const tml_type stream_f32_types[];      /* f32 */
+extern const tml_type stream_f32x3_types[];    /* f32x3 */
+extern const tml_type stream_triangle_types[]; /* u32x3, u64x3 */
+extern const tml_type stream_u8_types[];       /* u8 */
+extern const tml_type stream_u32_types[];      /* u32 */
+extern const tml_type stream_scalar_types[];   /* every scalar type */
 
 /* Number of elements in a buffer; 0 for no buffer. */
 uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer);
@@ -89,22 +90,6 @@ bool stream_is_apart(const tml_context *tml, tml_buffer a, tml_buffer b, bool in
 tml_status stream_check_apart(tml_context *tml, const char *call, const char *out_field,
                               tml_buffer out, const char *other_field, tml_buffer other,
                               bool in_place);
-
-/* A buffer argument of a call, with the name of its field. */
-typedef struct stream_field {
-    const char *name;
-    tml_buffer buffer; /* no buffer: skipped */
-} stream_field;
-typedef struct stream_input {
-    const char *name;
-    tml_buffer buffer;
-    uint32_t may_share; /* bit o: output o may begin at this input's address */
-} stream_input;
-/* Refuses outputs that overlap one another or an input. An operation passes every buffer that it
- * writes (scratch included) as an output and every buffer that it reads (length.device included) as
- * an input. */
-tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
-                               size_t output_count, const stream_input *inputs, size_t input_count);
 
 /* Replaces AUTO by the first method of preference (ended by TML_METHOD_AUTO) that the engine
  * supports for desc and does not avoid, or else by the last. method points into desc. */

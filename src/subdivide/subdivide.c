@@ -13,7 +13,6 @@ extern const tml_vulkan_kernel subdivide_own_kernels[]; /* made by the build */
 
 static const char create_call[] = "tml_subdivider_create";
 
-static const tml_type position_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
 static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_TYPE_NONE};
 static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML_F32, 3),
                                        TML_VEC(TML_F32, 4), TML_TYPE_NONE};
@@ -61,8 +60,7 @@ static void unview(tml_context *tml, host_views *views)
 }
 
 enum { POSITIONS, INDICES, CREASE_EDGES, CORNERS };
-static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE},
-                      sharpness_types[] = {TML_F32, TML_TYPE_NONE};
+static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
 #define ROW(field, ...)      DESC_ROW(tml_subdivider_desc, field, __VA_ARGS__)
 #define OPTIONAL(field, ...) ROW(field, DESC_IN, .is_optional = true, .types = __VA_ARGS__)
 #define ATTRIBUTE(a)                                                                               \
@@ -74,13 +72,13 @@ static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE},
         ROW(channels[c].seams, DESC_ENUM, .of = "tml_subdivide_seams", .most = TML_SEAMS_LINEAR)
 #define FOUR(row, a, b, c, d) row(a), row(b), row(c), row(d)
 static const desc_row rows[] = {
-    [POSITIONS] = ROW(mesh.positions, DESC_IN, .types = position_types),
+    [POSITIONS] = ROW(mesh.positions, DESC_IN, .types = stream_f32x3_types),
     [INDICES] = ROW(mesh.indices, DESC_IN, .types = index_types),
     [CREASE_EDGES] = OPTIONAL(crease_edges, edge_types),
-    [CORNERS] = OPTIONAL(corners, stream_mask_types),
-    OPTIONAL(crease_sharpness, sharpness_types, .like = DESC_LIKE(CREASE_EDGES),
+    [CORNERS] = OPTIONAL(corners, stream_u32_types),
+    OPTIONAL(crease_sharpness, stream_f32_types, .like = DESC_LIKE(CREASE_EDGES),
              .count = DESC_ALIKE),
-    OPTIONAL(corner_sharpness, sharpness_types, .like = DESC_LIKE(CORNERS), .count = DESC_ALIKE),
+    OPTIONAL(corner_sharpness, stream_f32_types, .like = DESC_LIKE(CORNERS), .count = DESC_ALIKE),
     ROW(boundary, DESC_ENUM, .of = "tml_subdivide_boundary", .most = TML_BOUNDARY_PINNED),
     ROW(weights, DESC_ENUM, .of = "tml_subdivide_weights", .most = TML_WEIGHTS_WARREN),
     FOUR(ATTRIBUTE, 0, 1, 2, 3),
@@ -420,7 +418,7 @@ static tml_status subdivider_move(tml_subdivider *subdivider, tml_buffer positio
     subdivide_values *values = &subdivider->values[0];
     tml_status status =
         tml_check_buffer(subdivider->tml, "tml_subdivider_move_enqueue", "positions", positions,
-                         position_types, values->source_count);
+                         stream_f32x3_types, values->source_count);
     if (status != TML_OK || subdivider->info.vertex_count == 0)
         return status;
     return tml_map(subdivider->tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[2],

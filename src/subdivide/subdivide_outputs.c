@@ -30,7 +30,6 @@ enum {
 _Static_assert(HANDLES * sizeof(tml_buffer) == sizeof(tml_subdivide_buffers) && HANDLES <= 32,
                "tml_subdivide_result.owned has a bit for each");
 
-static const tml_type float_types[] = {TML_F32, TML_TYPE_NONE};
 #define OPTIONAL(field, ...)                                                                       \
     DESC_ROW(tml_subdivide_adaptive_desc, field, __VA_ARGS__, .is_optional = true)
 #define OUTPUT(handle) OPTIONAL(buffers.handle, DESC_OUT)
@@ -47,9 +46,9 @@ static const desc_row rows[] = {
     [CHANNEL_VALUES] = FOUR(channel_values, 0, 1, 2, 3),
     [CHANNEL_INDICES] = FOUR(channel_indices, 0, 1, 2, 3),
     [ORIGINS] = OUTPUT(origins),
-    [COUNTS] = OPTIONAL(counts, DESC_OUT, .types = stream_mask_types, .count = DESC_CONSTANT(3)),
-    [DRAW] = OPTIONAL(draw, DESC_OUT, .types = stream_mask_types, .count = DESC_CONSTANT(5)),
-    [CAMERA] = OPTIONAL(camera_buffer, DESC_IN, .types = float_types,
+    [COUNTS] = OPTIONAL(counts, DESC_OUT, .types = stream_u32_types, .count = DESC_CONSTANT(3)),
+    [DRAW] = OPTIONAL(draw, DESC_OUT, .types = stream_u32_types, .count = DESC_CONSTANT(5)),
+    [CAMERA] = OPTIONAL(camera_buffer, DESC_IN, .types = stream_f32_types,
                         .count = DESC_CONSTANT(TML_SUBDIVIDE_CAMERA_FLOATS))};
 #undef OPTIONAL
 #undef OUTPUT

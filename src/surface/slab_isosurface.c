@@ -94,7 +94,7 @@ static tml_status resolve_samples(slab_producer *p, uint64_t count)
         {"desc.surface.attribute", surface->attribute, desc->attribute_type}};
     const surface_optional buffers[] = {
         {given[0].field, given[0].buffer, stream_scalar_types, count, &plan->volume, true},
-        {given[1].field, given[1].buffer, stream_flag_types, count, &plan->mask, true},
+        {given[1].field, given[1].buffer, stream_u8_types, count, &plan->mask, true},
         {given[2].field, given[2].buffer, stream_scalar_types, count, &plan->attribute, true},
         {"desc.surface.index", surface->index, surface_index_types, surface_brick_count(plan->dims),
          &plan->index, false}};

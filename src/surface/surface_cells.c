@@ -110,7 +110,7 @@ static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc
                                                desc->volume, stream_scalar_types, count));
     if (status == TML_OK && !tml_buffer_is_none(desc->mask))
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.mask", desc->mask,
-                                           stream_flag_types, count);
+                                           stream_u8_types, count);
     TML_THEN(status, tml_buffer_map(tml, desc->volume, &samples));
     if (status != TML_OK)
         return status;

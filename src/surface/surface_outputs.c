@@ -76,7 +76,6 @@ void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t c
 #define INPUT(field)    ROW(field, DESC_IN, .is_optional = true, .is_anywhere = true)
 #define OUTPUT(field)   ROW(field, DESC_OUT, .is_optional = true)
 #define OF_FIELD(field) DESC_ROW(tml_field_desc, field, DESC_IN)
-static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
 static const desc_row field_rows[] = {OF_FIELD(points),    OF_FIELD(radii),
                                       OF_FIELD(densities), OF_FIELD(shapes[0]),
                                       OF_FIELD(shapes[1]), OF_FIELD(length.device)};
@@ -89,13 +88,13 @@ static const desc_row rows[] = {
     [SURFACE_OUT_CELLS] = OUTPUT(triangle_cells),
     ROW(counts, DESC_OUT, .is_optional = true, .types = stream_count_types,
         .count = DESC_CONSTANT(2)),
-    ROW(draw, DESC_OUT, .is_optional = true, .types = stream_mask_types, .count = DESC_CONSTANT(5)),
+    ROW(draw, DESC_OUT, .is_optional = true, .types = stream_u32_types, .count = DESC_CONSTANT(5)),
     INPUT(volume),
     INPUT(mask),
     INPUT(attribute),
     INPUT(index),
     ROW(field, DESC_WITHIN, .within = &field_table),
-    ROW(iso_buffer, DESC_IN, .is_optional = true, .types = iso_types, .count = DESC_LENGTH)};
+    ROW(iso_buffer, DESC_IN, .is_optional = true, .types = stream_f32_types, .count = DESC_LENGTH)};
 #undef ROW
 #undef INPUT
 #undef OUTPUT

@@ -165,7 +165,7 @@ tml_status surface_resolve_input(tml_context *tml, const tml_surface_desc *desc,
     }
     memcpy(plan->dims, grid->dims, sizeof plan->dims);
     const surface_optional optional[] = {
-        {"desc.mask", desc->mask, stream_flag_types, count, &plan->mask, true},
+        {"desc.mask", desc->mask, stream_u8_types, count, &plan->mask, true},
         {"desc.attribute", desc->attribute, stream_scalar_types, count, &plan->attribute, true},
         {"desc.index", desc->index, surface_index_types, surface_brick_count(plan->dims),
          &plan->index, false}};

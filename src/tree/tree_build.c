@@ -410,13 +410,12 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
 enum { VERTICES, INDICES };
 static const desc_row rows[] = {
-    [VERTICES] = DESC_ROW(tml_tree_desc, vertices, DESC_IN, .types = stream_point_types,
+    [VERTICES] = DESC_ROW(tml_tree_desc, vertices, DESC_IN, .types = stream_f32x3_types,
                           .is_anywhere = true),
-    [INDICES] = DESC_ROW(tml_tree_desc, indices, DESC_IN, .is_optional = true, .types = index_types,
-                         .is_anywhere = true)};
+    [INDICES] = DESC_ROW(tml_tree_desc, indices, DESC_IN, .is_optional = true,
+                         .types = stream_triangle_types, .is_anywhere = true)};
 static const desc_table table = {rows, TML_ARRAY_SIZE(rows)};
 
 /* Checks the desc, but not its buffers' contents, and describes the mesh. */
@@ -576,7 +575,7 @@ static tml_status tree_update(tml_context *tml, tml_tree *tree, tml_buffer verti
     const char *call = "tml_tree_update";
     void *memory;
     tml_status status = tree_check_method(tml, call, method);
-    TML_THEN(status, tml_check_buffer_anywhere(tml, call, "vertices", vertices, stream_point_types,
+    TML_THEN(status, tml_check_buffer_anywhere(tml, call, "vertices", vertices, stream_f32x3_types,
                                                tree->vertex_count));
     TML_THEN(status, tree_fetch(tml, call, tree, COLLIDE_STALE_IDS));
     TML_THEN(status, tml_buffer_map(tml, vertices, &memory));

@@ -424,7 +424,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
                           bool is_build)
 {
     tml_status status =
-        tml_check_buffer(tml, call, "vertices", vertices, stream_point_types, tree->vertex_count);
+        tml_check_buffer(tml, call, "vertices", vertices, stream_f32x3_types, tree->vertex_count);
     if (status != TML_OK || tree->count == 0)
         return status;
     if (tree->vertex_count > UINT32_MAX / 3 || tree->count > UINT32_MAX / 9)

@@ -316,30 +316,28 @@ enum { TREE, LENGTH, ORIGINS, DIRECTIONS, WANT, T_MAX, LIMITS, POSES, POSE_OF, O
 enum { T = OUTS, TRIANGLES, BARYCENTRICS, HITS, COUNTS, RAYS, TOTAL, UNSURE, UNSURE_COUNT };
 static const desc_range positive = {0, INFINITY, "0, for no limit, or more"};
 static const tml_type vec2s[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE},
-                      vec3s[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE},
-                      vec4s[] = {TML_VEC(TML_F32, 4), TML_TYPE_NONE},
-                      floats[] = {TML_F32, TML_TYPE_NONE};
+                      vec4s[] = {TML_VEC(TML_F32, 4), TML_TYPE_NONE};
 #define ROW(field, ...) DESC_ROW(tml_tree_cast_desc, field, __VA_ARGS__)
 #define OUT(field, ...) ROW(field, DESC_OUT, .is_optional = true, __VA_ARGS__)
 static const desc_row rows[] = {
     [TREE] = ROW(tree, DESC_POINTER, .of = "a tree"),
     [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(ORIGINS)),
-    [ORIGINS] = ROW(origins, DESC_IN, .types = vec3s, .count = DESC_LENGTH),
-    [DIRECTIONS] = ROW(directions, DESC_IN, .types = vec3s, .count = DESC_LENGTH),
+    [ORIGINS] = ROW(origins, DESC_IN, .types = stream_f32x3_types, .count = DESC_LENGTH),
+    [DIRECTIONS] = ROW(directions, DESC_IN, .types = stream_f32x3_types, .count = DESC_LENGTH),
     [WANT] = ROW(want, DESC_ENUM, .of = "tml_tree_cast_want", .most = TML_TREE_CAST_ALL),
     [T_MAX] = ROW(t_max, DESC_F32, .range = &positive),
     [LIMITS] = ROW(limits, DESC_IN, .is_optional = true, .types = vec2s, .count = DESC_LENGTH),
     [POSES] = ROW(poses, DESC_IN, .is_optional = true, .types = vec4s),
-    [POSE_OF] = ROW(pose_of, DESC_IN, .is_optional = true, .types = stream_mask_types,
-                    .count = DESC_LENGTH),
-    [T] = OUT(t, .types = floats, .count = DESC_OUTS),
-    [TRIANGLES] = OUT(triangles, .types = stream_mask_types, .count = DESC_OUTS),
+    [POSE_OF] =
+        ROW(pose_of, DESC_IN, .is_optional = true, .types = stream_u32_types, .count = DESC_LENGTH),
+    [T] = OUT(t, .types = stream_f32_types, .count = DESC_OUTS),
+    [TRIANGLES] = OUT(triangles, .types = stream_u32_types, .count = DESC_OUTS),
     [BARYCENTRICS] = OUT(barycentrics, .types = vec2s, .count = DESC_LENGTH),
-    [HITS] = OUT(hits, .types = stream_flag_types, .count = DESC_LENGTH),
-    [COUNTS] = OUT(counts, .types = stream_mask_types, .count = DESC_LENGTH),
-    [RAYS] = OUT(rays, .types = stream_mask_types),
+    [HITS] = OUT(hits, .types = stream_u8_types, .count = DESC_LENGTH),
+    [COUNTS] = OUT(counts, .types = stream_u32_types, .count = DESC_LENGTH),
+    [RAYS] = OUT(rays, .types = stream_u32_types),
     [TOTAL] = OUT(total, .types = stream_count_types, .count = DESC_ONE),
-    [UNSURE] = OUT(unsure, .types = stream_mask_types),
+    [UNSURE] = OUT(unsure, .types = stream_u32_types),
     [UNSURE_COUNT] = OUT(unsure_count, .types = stream_count_types, .count = DESC_ONE)};
 static const desc_table table = {rows, TML_ARRAY_SIZE(rows)};
 

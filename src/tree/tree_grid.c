@@ -238,7 +238,7 @@ static const desc_row rows[] = {
     [RULE] = DESC_ROW(tml_tree_distance_grid_desc, rule, DESC_ENUM, .of = "tml_tree_rule",
                       .most = TML_TREE_RULE_SOLID_ANGLE),
     [BAND] = DESC_ROW(tml_tree_distance_grid_desc, band, DESC_F32, .range = &lengths),
-    [OUT] = DESC_ROW(tml_tree_distance_grid_desc, out, DESC_OUT, .types = stream_float_types,
+    [OUT] = DESC_ROW(tml_tree_distance_grid_desc, out, DESC_OUT, .types = stream_f32_types,
                      .count = DESC_SECOND)};
 
 static tml_status grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)

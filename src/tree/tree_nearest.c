@@ -153,12 +153,12 @@ static const desc_row rows[] = {
     [TREE] = ROW(tree, DESC_POINTER, .of = "a tree"),
     [RULE] = ROW(rule, DESC_ENUM, .of = "tml_tree_rule", .most = TML_TREE_RULE_SOLID_ANGLE),
     [LENGTH] = ROW(length, DESC_LENGTHS, .like = DESC_LIKE(POINTS)),
-    [POINTS] = ROW(points, DESC_IN, .types = stream_point_types, .count = DESC_LENGTH),
-    [DISTANCES] = OUT(distances, .types = stream_float_types, .count = DESC_TIMES),
-    [POSITIONS] = OUT(positions, .types = stream_point_types, .count = DESC_TIMES),
-    [TRIANGLES] = OUT(triangles, .types = stream_mask_types, .count = DESC_TIMES),
-    [FEATURES] = OUT(features, .types = stream_flag_types, .count = DESC_TIMES),
-    [SIDES] = OUT(sides, .types = stream_flag_types, .count = DESC_LENGTH)};
+    [POINTS] = ROW(points, DESC_IN, .types = stream_f32x3_types, .count = DESC_LENGTH),
+    [DISTANCES] = OUT(distances, .types = stream_f32_types, .count = DESC_TIMES),
+    [POSITIONS] = OUT(positions, .types = stream_f32x3_types, .count = DESC_TIMES),
+    [TRIANGLES] = OUT(triangles, .types = stream_u32_types, .count = DESC_TIMES),
+    [FEATURES] = OUT(features, .types = stream_u8_types, .count = DESC_TIMES),
+    [SIDES] = OUT(sides, .types = stream_u8_types, .count = DESC_LENGTH)};
 static const desc_table table = {rows, TML_ARRAY_SIZE(rows)};
 
 static tml_status points_check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
