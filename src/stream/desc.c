@@ -11,8 +11,8 @@ typedef struct desc_place {
     const char *member; /* of the row's struct: ".in", or "" */
 } desc_place;
 
-/* Rows with arrays have the most: payloads' ins or outs, and a kernel's inputs. */
-enum { PLACES_MOST = TML_MAX_PAYLOADS + TML_MAX_INPUTS + 16 };
+/* One per row, and more for arrays: payloads, folds, a kernel's inputs and outputs, another desc. */
+enum { PLACES_MOST = DESC_ROWS_MOST + 32 };
 typedef struct desc_places {
     desc_place at[PLACES_MOST];
     uint32_t count;

@@ -83,17 +83,17 @@ typedef struct desc_row {
     uint32_t shares;
     uint16_t offset;
     uint8_t kind;
-    uint8_t like;     /* DESC_LIKE(row); of buffers: the row whose type this one has, or .count */
-    uint8_t count;    /* desc_number: the least number of elements */
-    uint8_t holds;    /* desc_number: the largest number that elements of u32 or u64 may hold */
-    uint8_t most;     /* the last value of an enumeration */
-    bool is_optional; /* zeroed fields are not checked */
-    bool is_anywhere; /* an input that may stay on the host */
-    bool
-        shares_inputs; /* a kernel that may use fewer inputs, since another kernel reads them too */
-    bool has_rank;     /* a kernel that may have a parameter tml_rank */
+    uint8_t like;       /* DESC_LIKE(row); of buffers: the row whose type this one has, or .count */
+    uint8_t count;      /* desc_number: the least number of elements */
+    uint8_t holds;      /* desc_number: the largest number that elements of u32 or u64 may hold */
+    uint8_t most;       /* the last value of an enumeration */
+    bool is_optional;   /* zeroed fields are not checked */
+    bool is_anywhere;   /* an input that may stay on the host */
+    bool shares_inputs; /* a kernel that may use fewer inputs: another kernel reads them, too */
+    bool has_rank;      /* a kernel that may have a parameter tml_rank */
 } desc_row;
 
+enum { DESC_ROWS_MOST = 32 };
 typedef struct desc_table {
     const desc_row *rows;
     uint32_t count;
@@ -106,10 +106,12 @@ typedef struct desc_table {
     }
 #define DESC_SCRATCH(type)                                                                         \
     DESC_ROW(type, scratch, DESC_OUT, .is_optional = true, .types = stream_u8_types)
+/* A table's rows have bits: more than 32 do not compile. */
 #define DESC_TABLE(rows)                                                                           \
     (desc_table)                                                                                   \
     {                                                                                              \
-        rows, TML_ARRAY_SIZE(rows)                                                                 \
+        rows, TML_ARRAY_SIZE(rows) +                                                               \
+                  0 * sizeof(char[TML_ARRAY_SIZE(rows) > DESC_ROWS_MOST ? -1 : 1])                 \
     }
 
 /* Checks desc, a copy of the caller's, by its table, and replaces zeroed lengths by their defaults.
