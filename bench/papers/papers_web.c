@@ -24,14 +24,15 @@ EMSCRIPTEN_KEEPALIVE int web_page_kernel(tml_context *tml)
     return TML_ERROR_INVALID_ARGUMENT;
 }
 
-/* request.method: index in papers_filters. The filter's space is kept between calls. */
+/* request.keep: a tml_keep of one input. request.method: index in papers_filters. The filter's space is kept between calls. */
 EMSCRIPTEN_KEEPALIVE int web_papers_filter(tml_context *tml)
 {
     static papers_space space;
     const web_request *r = &request;
-    const papers_filter_desc desc = {.keep = pointer(r->kernel),
-                                     .params = params_of(r),
-                                     .in = buffer_of(r->in0),
+    const tml_keep *keep = pointer(r->keep);
+    const papers_filter_desc desc = {.keep = keep->kernel,
+                                     .params = keep->params,
+                                     .in = keep->in[0],
                                      .out = buffer_of(r->out),
                                      .count = buffer_of(r->counts),
                                      .space = &space};
@@ -58,16 +59,15 @@ EMSCRIPTEN_KEEPALIVE int web_papers_surface(tml_context *tml)
     return papers_surface(tml, &desc);
 }
 
-/* Returns the size of the picture for request.count elements in reply. Draws the picture if
- * request.data is given. */
+/* Returns the size of the picture for request.count elements in reply. Draws the picture of
+ * request.keep, a tml_keep, if request.data is given. */
 EMSCRIPTEN_KEEPALIVE int web_papers_picture(tml_context *tml)
 {
     const web_request *r = &request;
     uint32_t width = 0, height = 0;
-    papers_picture_desc desc = {.keep = {.kernel = pointer(r->kernel), .params = params_of(r)},
+    papers_picture_desc desc = {.keep = *(const tml_keep *)pointer(r->keep),
                                 .length = (uint64_t)r->count,
                                 .rgba = pointer(r->data)};
-    inputs_of(r, desc.keep.in);
     papers_picture_size(desc.length, &width, &height);
     reply.width = width;
     reply.height = height;

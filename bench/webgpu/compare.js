@@ -55,7 +55,7 @@ export async function compare(gpu, Trommel, { count = 2 ** 20, side = 128, turns
         const t = await Trommel.create(document.createElement("canvas")), kernel = t.kernel("bool below(uint x, tml_params p) { return x < p.u[0]; }");
         const [from, out, total] = [t.buffer(data), t.buffer({ type: "u32", count }), t.buffer({ type: "u32", count: 1 })];
         const gl = () => {
-            t.compact({ kernel, params: { u: [limit] }, payloads: [{ in: from, out }], count: total });
+            t.compact({ keep: { kernel, params: { u: [limit] } }, payloads: [{ in: from, out }], count: total });
             return t.finished();
         };
         await gl();
@@ -64,7 +64,7 @@ export async function compare(gpu, Trommel, { count = 2 ** 20, side = 128, turns
         rows.push({ name: "this library, WebGL 2", run: gl });
         const cpu = await Trommel.create(null, { engine: "cpu", threads: 1 }), flags = cpu.buffer(Uint8Array.from(data, (x) => Number(x < limit)));
         const host = [cpu.buffer(data), cpu.buffer({ type: "u32", count })];
-        rows.push({ name: "this library, CPU, 1 thread (by flags)", run: () => cpu.compact({ flags, payloads: [{ in: host[0], out: host[1] }] }) });
+        rows.push({ name: "this library, CPU, 1 thread (by flags)", run: () => cpu.compact({ keep: { flags }, payloads: [{ in: host[0], out: host[1] }] }) });
         const bits = t.kernel("uint bits(tml_words v, tml_index i, tml_params p) { uint word = 0u; for (uint j = 0u; j < 32u; j++) word |= U(tml_word_float(v, 32u * U(i) + j) >= p.f[0]) << j; return word; }");
         const [samples, signsOut] = [t.buffer(volume), t.buffer({ type: "u32", count: words.length })];
         const map = () => {

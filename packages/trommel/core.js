@@ -1,6 +1,7 @@
 /* Trommel for JavaScript; index.d.ts says what each call does. This file and those of parts/ turn objects
- * and typed arrays into the requests of src/web.h and its replies back into objects. index.js, inline.js and the parts of
- * the package say where the WebAssembly is: apart from this file, since bundlers take every file that one names.
+ * and typed arrays into the requests of src/web.h (those of streams into descs) and its replies back into objects. index.js,
+ * inline.js and the parts of the package say where the WebAssembly is: apart from this file, since bundlers take every file
+ * that one names.
  *
  * Each Trommel is an instance of the WebAssembly module of its own, so that contexts share nothing and
  * closing one gives all its memory back; the module is compiled once. */
@@ -46,7 +47,7 @@ export function refuseOthers(call, options, names) {
             throw invalid(`${call}: there is no option ${name}; there are ${names.replace(/^1 /, '')}`);
 }
 
-function lacking(call, trommel) {
+export function lacking(call, trommel) {
     return new TrommelError('UNSUPPORTED', `${call}: ${trommel.constructor.module.replace('-', '/')} has none; import 'trommel', which has all`);
 }
 
@@ -333,7 +334,9 @@ export class Inside {
 
     /* Fills the request by name (what is undefined stays zero) and calls; anything but OK throws. */
     call(name, fields) {
-        const m = this.m, at = this.requestAt;
+        const m = this.m, at = this.requestAt, f = m[`_web_${name}`];
+        if (!f)
+            throw lacking(name, this.trommel);
         m.HEAPF64.fill(0, at, at + this.requestIndex.size);
         for (const field in fields) {
             const value = fields[field];
@@ -344,10 +347,12 @@ export class Inside {
                 throw new TrommelError('INTERNAL', `a request has no field ${field}`);
             m.HEAPF64[at + index] = Number(value);
         }
-        const f = m[`_web_${name}`];
-        if (!f)
-            throw lacking(name, this.trommel);
-        const status = f(this.tml);
+        this.confirm(f(this.tml));
+    }
+
+    /* Anything but OK throws. */
+    confirm(status) {
+        const m = this.m;
         if (status !== 0)
             throw new TrommelError(m.UTF8ToString(m._web_status_name(status)),
                 m.UTF8ToString(this.tml ? m._web_last_error(this.tml) : m._web_open_error()));
@@ -412,9 +417,10 @@ export class Inside {
 
     wrap(handle, more = {}) {
         this.call('buffer_info', { buffer: handle });
-        const type = this.text('type'), count = this.reply('count');
+        const type = this.text('type'), count = this.reply('count'), at = handle >> 2;
         const buffer = new TrommelBuffer({
             t: this.trommel, handle, type, count, label: '', host: 0, lent: null, texture: undefined,
+            words: this.m.HEAPU32.slice(at, at + 2), /* the tml_buffer itself */
             size: ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type), ...more,
         });
         this.buffers.add(buffer);
@@ -1019,7 +1025,7 @@ export function extend(kind, methods, options = {}) {
 }
 
 /* What a part of the package has not loaded is refused by name. */
-for (const call of ('kernel map reduce histogram scan compact partition sort topK expand unique resolveField field surface ' +
+for (const call of ('kernel map reduce histogram scan compact sort topK gather scatter search expand unique resolveField field surface ' +
     'surfaceOnDevice surfaceEnqueue surfaceIndex cells examine loadMesh saveMesh imageSizes imageMeasure meterWeights mipLevels ' +
     'imageMips imageStats imagePercentile imageExpose imageTonemap expose tree loadTree distance collide subdivider ' +
     'loadPicture loadVolume suggestIso loadPoints').split(' '))

@@ -173,42 +173,13 @@ export interface Kernel {
     readonly result: string;
 }
 
-/** Numbers for a kernel's tml_params: p.f[0..3], p.u[0..3], and p.m[0..15], a 4x4 matrix column by column as
- * WebGL has it, for transform4(p.m, v). */
-export interface Params {
-    f?: ArrayLike<number>;
-    u?: ArrayLike<number>;
-    m?: ArrayLike<number>;
-}
+/* ---- streams --------------------------------------------------------------------------------- */
 
-/** How a count becomes positions; every method gives the same result. GL: 'histopyramid'; CPU: 'look-back',
- * 'reduce-then-scan', 'histopyramid'. UNSUPPORTED tells which the engine has. */
-export type Method = 'auto' | 'look-back' | 'reduce-then-scan' | 'histopyramid';
+/* C's names in camelCase. Where there is a list, one element of it does, too. A number as a length is exact: 0 is none;
+ * and so is a length with a count. GL has the methods 'histopyramid', the CPU 'look-back', 'reduce-then-scan' and
+ * 'histopyramid'; docs/ops.md tells what else an engine lacks. */
 
-/** How many elements go in: default all of the first input; a number, where 0 is none; or the count that an
- * earlier operation left on the device, with an upper bound. */
-export type Length = number | { count?: number; buffer: TrommelBuffer; index?: number };
-
-export interface Keep {
-    /** Exactly one of kernel (result bool), flags (u8, not 0 keeps) and mask (bit i % 32 of u32 i / 32). */
-    kernel?: Kernel;
-    params?: Params;
-    /** The kernel's inputs; default: the first payloads. At most 4. */
-    in?: TrommelBuffer[];
-    flags?: TrommelBuffer;
-    mask?: TrommelBuffer;
-}
-
-export interface CompactOptions extends Keep {
-    /** Up to 8 arrays compacted alike. out may be shorter: what is past it is not written. */
-    payloads?: { in: TrommelBuffer; out: TrommelBuffer }[];
-    length?: Length;
-    method?: Method;
-    /** u32 or u64: source index of each kept element. */
-    indices?: TrommelBuffer;
-    /** One u32 or u64: how many were kept. */
-    count?: TrommelBuffer;
-}
+// The descs of stream.h.
 
 /* ---- grids, volumes, fields ------------------------------------------------------------------ */
 
@@ -781,64 +752,7 @@ export class Trommel {
      * else may use the context meanwhile. For a frame's calls in a row. Returns what `calls` returns. */
     batch<T>(calls: () => T): T;
 
-    /** out[i] = kernel(in[0][i], ...). */
-    map(options: { kernel: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; out: TrommelBuffer }): void;
-    /** One fold of a stream; of vectors of 4- and 8-byte components each component by itself: 'min' and 'max' of
-     * f32x3 are a bounding box. out: 'min', 'max': in's type; 'sum': u64, i64, f64 or f32; 'mean': f64 or f32;
-     * 'argmin', 'argmax': u64 or u32; or vectors of as many of these. WebGL 1 folds scalars alone. offsets (u32 or
-     * u64): one result for each segment, elements offsets[s] up to offsets[s + 1]. */
-    reduce(options: {
-        fold: 'sum' | 'min' | 'max' | 'argmin' | 'argmax' | 'mean';
-        in: TrommelBuffer; length?: Length; out: TrommelBuffer; offsets?: TrommelBuffer;
-    }): void;
-    /** How many elements each bin has, or the sum of their weights. The bin of an element is in[0] itself (u8, u16,
-     * u32), what the kernel says (result uint), the edges between which it lies (`bins` + 1 of in[0]'s type, the
-     * last bin closed), or one of equal width between lower and upper (f32, f16). Elements in no bin count nowhere.
-     * out: u32 or u64, f32 of weights of f32. WebGL 1 has none. */
-    histogram(options: {
-        kernel?: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; bins?: number;
-        edges?: TrommelBuffer; lower?: number; upper?: number; weights?: TrommelBuffer; out: TrommelBuffer;
-    }): void;
-    /** out[i] = the sum, the smallest or the largest of start and in[0 ... i - 1], or with inclusive in[0 ... i].
-     * start: one element of out's type, which comes first. offsets (u32 or u64): sums begin anew in each segment. */
-    scan(options: {
-        in: TrommelBuffer; length?: Length; inclusive?: boolean; method?: Method;
-        fold?: 'sum' | 'min' | 'max'; out: TrommelBuffer; total?: TrommelBuffer; start?: TrommelBuffer;
-        offsets?: TrommelBuffer;
-    }): void;
-    /** Keeps the elements that the kernel, flag or bit says, in source order. */
-    compact(options: CompactOptions): void;
-    /** As compact, but the rejected follow the kept. */
-    partition(options: CompactOptions): void;
-    /** Sorts by keys, stably: integers by value, floats in IEEE 754's total order (-NaN < -inf < ... < -0 < +0 < ...
-     * < inf < NaN). Writes the sorted keys, payloads in the same order and each element's source index. `sorted` may
-     * be `keys`, and a payload's out its in. firstBit, bitCount: compare these bits of unsigned keys alone. offsets
-     * (u32 or u64): sorts each segment, elements offsets[s] up to offsets[s + 1], by itself; elements in no segment
-     * keep their places. On GL a pass for every four bits; WebGL 1 has no sort. */
-    sort(options: {
-        keys: TrommelBuffer; length?: Length; descending?: boolean; firstBit?: number; bitCount?: number;
-        method?: Method;
-        sorted?: TrommelBuffer; payloads?: { in: TrommelBuffer; out: TrommelBuffer }[]; indices?: TrommelBuffer;
-        offsets?: TrommelBuffer;
-    }): void;
-    /** The k largest keys, or the k smallest, in sort's order, of equal keys the earlier: their values, source indices
-     * and payloads, sorted unless `inSourceOrder`. k: as many as the first output holds where it is not given; on the
-     * device, and then its count is the bound. `count` gets how many there are. WebGL 1 has none. */
-    topK(options: {
-        keys: TrommelBuffer; length?: Length; k?: Length; smallest?: boolean; inSourceOrder?: boolean;
-        values?: TrommelBuffer; indices?: TrommelBuffer; payloads?: { in: TrommelBuffer; out: TrommelBuffer }[];
-        count?: TrommelBuffer;
-    }): void;
-    /** Each source makes any number of outputs. counts, or countKernel (result uint) over in. */
-    expand(options: {
-        counts?: TrommelBuffer; countKernel?: Kernel; emitKernel?: Kernel; params?: Params;
-        in?: TrommelBuffer[]; length?: Length; method?: Method;
-        source?: TrommelBuffer; rank?: TrommelBuffer; out?: TrommelBuffer; total?: TrommelBuffer;
-    }): void;
-    unique(options: {
-        in: TrommelBuffer; length?: Length; values?: TrommelBuffer; starts?: TrommelBuffer;
-        lengths?: TrommelBuffer; count?: TrommelBuffer;
-    }): void;
+    // The calls of stream.h.
 
     /** Every zero resolved. Reads the points (waits, unless they lie on the host). */
     resolveField(options: FieldOptions): ResolvedField;

@@ -59,9 +59,8 @@ function dataOn(trommel, host, filter) {
     };
     if (trommel.engine === "gl") {
         data.kernel = trommel.kernel(KERNEL);
-        data.keep = {
-            kernel: data.kernel,
-            params: data.params,
+        data.compaction = {
+            keep: { kernel: data.kernel, params: data.params },
             payloads: [{ in: data.in, out: data.out }],
             count: data.count,
         };

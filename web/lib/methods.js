@@ -12,7 +12,7 @@ export const METHODS = [
         className: "series-1",
         engine: "gl",
         order: true,
-        run: (d) => d.trommel.compact({ ...d.keep, method: "histopyramid" }),
+        run: (d) => d.trommel.compact({ ...d.compaction, method: "histopyramid" }),
     },
     {
         name: "HistoPyramid of 2006",
@@ -49,7 +49,7 @@ export const METHODS = [
         engine: "cpu",
         order: true,
         run: (d) =>
-            d.trommel.compact({ flags: d.flags, payloads: [{ in: d.in, out: d.out }], count: d.count }),
+            d.trommel.compact({ keep: { flags: d.flags }, payloads: [{ in: d.in, out: d.out }], count: d.count }),
     },
     { name: "JavaScript loop", className: "series-6", engine: "js", order: true, run: (d) => loop(d) },
 ];

@@ -24,26 +24,28 @@ export function compiledKernel(trommel, name) {
 // name: one of FILTERS. u32 elements; kernel: of one of them.
 export function filter(trommel, name, { kernel, params, in: from, out, count }) {
     const i = trommel[INTERNAL];
-    i.stream("papers_filter", () => ({
-        method: FILTERS.indexOf(name),
-        kernel: i.kernelAt(name, "kernel", kernel),
-        params: i.params(params),
-        in0: i.handle(name, "in", from),
-        out: i.handle(name, "out", out),
-        counts: i.handle(name, "count", count),
-    }));
+    i.check();
+    i.scope(() =>
+        i.call("papers_filter", {
+            method: FILTERS.indexOf(name),
+            keep: i.descOf(name, "keep", { kernel, params, in: from }),
+            out: i.handle(name, "out", out),
+            counts: i.handle(name, "count", count),
+        }),
+    );
 }
 
 // Marching cubes of 2008 (Dyken et al.): room vertices of a soup at most, which go nowhere; count: u32.
 export function surface(trommel, { volume, dims, iso, room, count }) {
     const i = trommel[INTERNAL], call = "papers.surface";
-    i.stream("papers_surface", () => ({
+    i.check();
+    i.call("papers_surface", {
         volume: i.handle(call, "volume", volume),
         ...i.vector(call, "dims", dims, 3, "dims"),
         iso,
         room,
         counts: i.handle(call, "count", count),
-    }));
+    });
 }
 
 // A compaction's HistoPyramid as a picture: a band for each level, the apex at the top. Waits.
@@ -51,12 +53,7 @@ export function pyramidPicture(trommel, { kernel, params, in: from }) {
     const i = trommel[INTERNAL], call = "papers.pyramidPicture";
     i.check();
     return i.scope(() => {
-        const fields = {
-            kernel: i.kernelAt(call, "kernel", kernel),
-            params: i.params(params),
-            in0: i.handle(call, "in", from),
-            count: from.count,
-        };
+        const fields = { keep: i.descOf(call, "keep", { kernel, params, in: from }), count: from.count };
         i.call("papers_picture", fields);
         const width = i.reply("width"), height = i.reply("height"), size = 4 * width * height;
         const at = i.allocate(call, size);

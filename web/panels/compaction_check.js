@@ -34,7 +34,7 @@ async function deviceSources(buffers, counts, mode) {
         trommel.expand({ counts: buffers.counts, source, total });
     } else {
         flags.write(counts);
-        trommel.compact({ flags, indices: source, count: total, method: "histopyramid" });
+        trommel.compact({ keep: { flags }, indices: source, count: total, method: "histopyramid" });
     }
     const [count] = await total.readAsync();
     return (await source.readAsync()).subarray(0, count);

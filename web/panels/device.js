@@ -350,7 +350,7 @@ class DevicePanel {
             this.event(`The library is open again, path ${trommel.path}.`);
             const flags = trommel.buffer(Uint8Array.of(1, 0, 1, 1)),
                 count = trommel.buffer({ type: "u32", count: 1 });
-            trommel.compact({ flags, count });
+            trommel.compact({ keep: { flags }, count });
             const [kept] = await count.readAsync();
             this.event(
                 kept === 3

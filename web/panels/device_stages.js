@@ -77,7 +77,7 @@ const STAGES = [
                 out = make({ type: "f32", count: 1 });
             const largest = data.reduce((a, b) => Math.max(a, b));
             return {
-                run: () => t.reduce({ fold: "max", in: input, out }),
+                run: () => t.reduce({ in: input, folds: [{ fold: "max", out }] }),
                 isRight: async () => (await out.readAsync())[0] === largest,
             };
         },
@@ -109,7 +109,7 @@ const STAGES = [
             const count = make({ type: "u32", count: 1 });
             const kernel = t.kernel("bool is_positive(float x) { return x > 0.0f; }");
             return {
-                run: () => t.compact({ kernel, payloads: [{ in: input, out }], count }),
+                run: () => t.compact({ keep: { kernel }, payloads: [{ in: input, out }], count }),
                 isRight: async () =>
                     (await count.readAsync())[0] === wanted.length &&
                     (await out.readAsync()).every((x, i) => x === wanted[i]),

@@ -83,7 +83,7 @@ export default async function (t) {
                 const t = await Trommel.create(document.createElement('canvas'), { engine: 'gl', webgl, path });
                 const numbers = Float32Array.from({ length: 1000 }, (_, i) => (i * 37) % 101 - 50);
                 const out = t.buffer({ type: 'f32', count: 1000 }), count = t.buffer({ type: 'u32', count: 1 });
-                t.compact({ kernel: t.kernel('bool positive(float x) { return x > 0.0f; }'), count,
+                t.compact({ keep: { kernel: t.kernel('bool positive(float x) { return x > 0.0f; }') }, count,
                             payloads: [{ in: t.buffer(numbers), out }] });
                 const wanted = numbers.filter(x => x > 0), got = out.read(0, wanted.length);
                 results.push({ webgl, path, chosen: t.path, is2: 'bindSampler' in t.gl,
@@ -151,7 +151,7 @@ export default async function (t) {
             gl.pixelStorei(gl.UNPACK_ALIGNMENT, 2);
             const input = t.buffer({ type: 'u32', count: 100, texture: { texture, width: 10, height: 10 } });
             const out = t.buffer({ type: 'u64', count: 1 });
-            t.reduce({ fold: 'sum', in: input, out });
+            t.reduce({ in: input, folds: [{ fold: 'sum', out }] });
             const sum = Number(out.read()[0]);
             const state = [
                 gl.getParameter(gl.TEXTURE_BINDING_2D) === texture, gl.getParameter(gl.ACTIVE_TEXTURE) === gl.TEXTURE3,
@@ -273,7 +273,7 @@ export default async function (t) {
             gl.useProgram(program);
             gl.beginTransformFeedback(gl.TRIANGLES);
             const out = t.buffer({ type: 'u64', count: 1 });
-            t.reduce({ fold: 'sum', in: t.buffer(new Uint32Array([1, 2, 3])), out });
+            t.reduce({ in: t.buffer(new Uint32Array([1, 2, 3])), folds: [{ fold: 'sum', out }] });
             const sum = Number(out.read()[0]);
             const state = [gl.getParameter(gl.TRANSFORM_FEEDBACK_ACTIVE), gl.getParameter(gl.TRANSFORM_FEEDBACK_PAUSED)];
             gl.endTransformFeedback();
@@ -300,7 +300,7 @@ export default async function (t) {
             const readsOf = exact => {
                 t.exactCounts(exact);
                 reads = 0;
-                t.compact({ kernel: isSmall, payloads: [{ in: values, out }] });
+                t.compact({ keep: { kernel: isSmall }, payloads: [{ in: values, out }] });
                 return reads;
             };
             const waits = [readsOf(false), readsOf(true), readsOf(), readsOf(false)];
@@ -340,8 +340,8 @@ export default async function (t) {
             t.histogram({ in: [values], edges, weights, out: sums });
             const points = t.buffer({ type: 'f32x3', count: 1000, data: Float32Array.from({ length: 3000 }, (_, i) => [i, -i, 7][i % 3]) });
             const low = t.buffer({ type: 'f32x3', count: 1 }), high = t.buffer({ type: 'f32x3', count: 1 });
-            t.reduce({ fold: 'min', in: points, out: low });
-            t.reduce({ fold: 'max', in: points, out: high });
+            t.reduce({ in: points, folds: [{ fold: 'min', out: low }] });
+            t.reduce({ in: points, folds: [{ fold: 'max', out: high }] });
             const found = [counts, sums, low, high].map(buffer => [...buffer.read()]);
             t.close();
             return found;

@@ -35,7 +35,7 @@ export function makeScene(t, { hasSurface = true } = {}) {
             const params = { f: [seconds] };
             t.batch(() => {
                 t.map({ kernel: placing, params, in: [starts], out: all });
-                t.compact({ kernel: keeping, in: [all], payloads: [{ in: all, out: particles }], count });
+                t.compact({ keep: { kernel: keeping, in: [all] }, payloads: [{ in: all, out: particles }], count });
                 if (!hasSurface)
                     return;
                 t.map({ kernel: blobbing, params, in: [samples], out: volume });

@@ -1,16 +1,80 @@
 /* Kernels and streams. */
 import {
-    TrommelError, ARRAYS, INTERNAL, Inside, Trommel, choice, componentsOf, extend, invalid, scalarOf,
+    TrommelError, ARRAYS, INTERNAL, Inside, Trommel, choice, componentsOf, extend, invalid, lacking, scalarOf,
 } from '../core.js';
 
-const METHODS = ['auto', 'look-back', 'reduce-then-scan', 'histopyramid'];
-const FOLDS = ['sum', 'min', 'max', 'argmin', 'argmax', 'mean'];
 const KERNEL_TYPES = {
     bool: 'u8', float: 'f32', int: 'i32', uint: 'u32', vec2: 'f32x2', vec3: 'f32x3', vec4: 'f32x4',
     uvec2: 'u32x2', uvec3: 'u32x3', uvec4: 'u32x4', double: 'f64', uint64: 'u64', int64: 'i64',
 };
 const KERNEL_EXTRAS = ['tml_index', 'tml_rank', 'tml_params', 'tml_words'];
 const KERNEL_PARAMS = 6;
+
+/* ---- descs, filled from objects of their shape ---------------------------------------------------- */
+
+/* A kind's bytes, which it is aligned to but where align says otherwise, and how a value of it is written; field: what the
+ * caller calls it. */
+const kind = (size, put, align = size) => ({ size, align, put });
+const word = write => kind(4, (i, call, field, at, value) => {
+    i.m.HEAPU32[at >> 2] = write(i, call, field, value);
+});
+
+function number(i, call, field, value) {
+    if (typeof value !== 'number' && typeof value !== 'bigint')
+        throw invalid(`${call}: ${field} is ${JSON.stringify(value)}, needs a number`);
+    return Number(value);
+}
+
+const KINDS = {
+    bool: kind(1, (i, call, field, at, value) => {
+        i.m.HEAPU8[at] = value ? 1 : 0;
+    }),
+    u32: word(number),
+    f32: kind(4, (i, call, field, at, value) => {
+        i.m.HEAPF32[at >> 2] = number(i, call, field, value);
+    }),
+    u64: kind(8, (i, call, field, at, value) => {
+        const low = number(i, call, field, value);
+        i.m.HEAPU32.set([low, low / 2 ** 32], at >> 2);
+    }),
+    buffer: kind(8, (i, call, field, at, buffer) => {
+        i.handle(call, field, buffer);
+        i.m.HEAPU32.set(buffer[INTERNAL].words, at >> 2);
+    }, 4),
+    kernel: word((i, call, field, kernel) => i.kernelAt(call, field, kernel)),
+};
+
+function struct(kinds, list) {
+    const fields = new Map();
+    let size = 0, align = 1;
+    for (const field of list) {
+        const [name, of, length] = field.split(':'), kind = kinds[of || 'buffer'];
+        align = Math.max(align, kind.align);
+        size = Math.ceil(size / kind.align) * kind.align;
+        fields.set(name, { kind, length, at: size });
+        size += kind.size * (length ?? 1);
+    }
+    const names = [...fields.keys()].join(' ');
+    return kind(Math.ceil(size / align) * align, (i, call, where, at, object) => {
+        if (fields.has('exact')) /* a length, of which a count says what it is, also where it is 0 */
+            object = typeof object === 'number' ? { count: object, exact: true } : { exact: object.count !== undefined, ...object };
+        if (Object(object) !== object || object[INTERNAL])
+            throw invalid(`${call}: ${where || 'what is given'} is no object of ${names}`);
+        for (const name in object) {
+            const value = object[name], field = fields.get(name), path = where ? `${where}.${name}` : name;
+            if (value === undefined || value === null)
+                continue;
+            if (!field)
+                throw invalid(`${call}: there is no option ${path}; there are ${names}`);
+            const { kind, length } = field, list = !length || value.length === undefined ? [value] : value;
+            if (list.length > length)
+                throw invalid(`${call}: ${list.length} of ${path}, can have ${length}`);
+            for (let k = 0; k < list.length; k++)
+                if (list[k] !== undefined && list[k] !== null)
+                    kind.put(i, call, length ? `${path}[${k}]` : path, at + field.at + k * kind.size, list[k]);
+        }
+    }, align);
+}
 
 extend(Inside, class {
     keepText(text) {
@@ -58,13 +122,10 @@ extend(Inside, class {
         return kernel;
     }
 
-    /* A block of work for a kernel in JavaScript. */
+    /* A block of work for a kernel in JavaScript, a tml_kernel_block. */
     runKernel(js, params, result, block) {
-        const top = this.m.stackSave(), at = (this.m.stackAlloc(104) + 7) & ~7;
-        this.m._web_block(block, at);
-        const [indices, ranks, numbers, outs, first, count, ...ins] = this.m.HEAPF64.slice(at >> 3, (at >> 3) + 12);
-        this.m.stackRestore(top);
-        const buffer = this.m.HEAPU8.buffer;
+        const { buffer } = this.m.HEAPU8, ins = new Uint32Array(buffer, block, 13);
+        const [indices, ranks, numbers, outs, low, high, count] = ins.subarray(KERNEL_PARAMS), first = low + high * 2 ** 32;
         const view = (type, address) =>
             new ARRAYS[scalarOf(type)](buffer, address, count * componentsOf(type));
         const getters = params.map((param, p) => {
@@ -113,8 +174,6 @@ extend(Inside, class {
     }
 
     kernelAt(call, field, kernel) {
-        if (kernel === undefined || kernel === null)
-            return undefined;
         const own = kernel[INTERNAL];
         if (own?.inside !== this)
             throw invalid(`${call}: ${field} is not a kernel of this Trommel; make it with kernel()`);
@@ -124,159 +183,48 @@ extend(Inside, class {
         return own.at;
     }
 
-    params(params) {
-        if (!params)
-            return 0;
-        const at = this.m.stackAlloc(96);
-        this.m.HEAPU8.fill(0, at, at + 96);
-        new Float32Array(this.m.HEAPU8.buffer, at, 4).set(params.f ?? []);
-        new Uint32Array(this.m.HEAPU8.buffer, at + 16, 4).set(params.u ?? []);
-        new Float32Array(this.m.HEAPU8.buffer, at + 32, 16).set(params.m ?? []);
+    /* The address of a desc, or of a kind that is within one, filled, on the stack. */
+    descOf(call, name, object) {
+        const m = this.m, kinds = this.kinds ??= { ...KINDS };
+        if (!kinds[name]) {
+            if (!m._web_stream)
+                throw lacking(call, this.trommel);
+            m.UTF8ToString(m._web_stream_layouts()).split('\n').forEach((line, index) => {
+                const [name, ...list] = line.split(/[ =]/);
+                kinds[name] = line.includes('=') ? word((i, call, field, value) => choice(call, field, list, value))
+                                                 : { index, ...struct(kinds, list) };
+            });
+        }
+        const { size, put } = kinds[name], at = m.stackAlloc(size);
+        m.HEAPU8.fill(0, at, at + size);
+        put(this, call, '', at, object);
         return at;
     }
 
-    inputs(call, list, limit = 4, name = 'in', key = buffer => buffer) {
-        const fields = {};
-        if (list && list.length > limit)
-            throw invalid(`${call}: ${list.length} of ${name}, can have ${limit}`);
-        list?.forEach((one, i) => {
-            fields[`${name}${i}`] = this.handle(call, `${name}[${i}]`, key(one));
-        });
-        return fields;
-    }
-
-    length(call, length, name = 'length') {
-        if (length === undefined || length === null)
-            return {};
-        if (typeof length === 'number')
-            return { [name]: length, [`${name}_exact`]: true };
-        return {
-            [name]: length.count, [`${name}_exact`]: length.count !== undefined,
-            [`${name}_buffer`]: this.handle(call, `${name}.buffer`, length.buffer), [`${name}_index`]: length.index,
-        };
-    }
-
-    payloads(call, payloads) {
-        return {
-            ...this.inputs(call, payloads, 8, 'payload_in', payload => payload.in),
-            ...this.inputs(call, payloads, 8, 'payload_out', payload => payload.out),
-        };
-    }
-
-    compactFields(call, o) {
-        return {
-            kernel: this.kernelAt(call, 'kernel', o.kernel), params: this.params(o.params),
-            ...this.inputs(call, o.in), flags: this.handle(call, 'flags', o.flags),
-            mask: this.handle(call, 'mask', o.mask),
-            ...this.payloads(call, o.payloads), ...this.length(call, o.length), method: choice(call, 'method', METHODS, o.method),
-            indices: this.handle(call, 'indices', o.indices), counts: this.handle(call, 'count', o.count),
-        };
-    }
-
-    stream(name, f) {
+    stream(call, object) {
         this.check();
-        this.scope(() => this.call(name, f()));
+        this.scope(() => {
+            const at = this.descOf(call, call, object);
+            this.confirm(this.m._web_stream(this.tml, this.kinds[call].index, at));
+        });
     }
 });
 
-const STREAM = 'kernel params in length', KEEP = `${STREAM} flags mask payloads method indices count`;
 extend(Trommel, class {
     kernel(source, js, library) {
         return this[INTERNAL].kernel(source, js, library);
     }
 
-    map(o) {
-        const i = this[INTERNAL];
-        i.stream('map_stream', () => ({
-            kernel: i.kernelAt('map', 'kernel', o.kernel), params: i.params(o.params), ...i.inputs('map', o.in),
-            ...i.length('map', o.length), out: i.handle('map', 'out', o.out),
-        }));
-    }
-
-    reduce(o) {
-        const i = this[INTERNAL];
-        i.stream('reduce', () => ({
-            fold: choice('reduce', 'fold', FOLDS, o.fold), in0: i.handle('reduce', 'in', o.in),
-            ...i.length('reduce', o.length), out: i.handle('reduce', 'out', o.out),
-            offsets: i.handle('reduce', 'offsets', o.offsets),
-        }));
-    }
-
-    histogram(o) {
-        const i = this[INTERNAL];
-        i.stream('histogram', () => ({
-            kernel: i.kernelAt('histogram', 'kernel', o.kernel), params: i.params(o.params),
-            ...i.inputs('histogram', o.in), ...i.length('histogram', o.length), bins: o.bins,
-            edges: i.handle('histogram', 'edges', o.edges), lower: o.lower, upper: o.upper,
-            weights: i.handle('histogram', 'weights', o.weights), out: i.handle('histogram', 'out', o.out),
-        }));
-    }
-
-    scan(o) {
-        const i = this[INTERNAL];
-        i.stream('scan', () => ({
-            in0: i.handle('scan', 'in', o.in), ...i.length('scan', o.length), inclusive: o.inclusive,
-            method: choice('scan', 'method', METHODS, o.method), fold: choice('scan', 'fold', FOLDS, o.fold),
-            out: i.handle('scan', 'out', o.out), total: i.handle('scan', 'total', o.total),
-            start: i.handle('scan', 'start', o.start), offsets: i.handle('scan', 'offsets', o.offsets),
-        }));
-    }
-
-    compact(o) {
-        const i = this[INTERNAL];
-        i.stream('compact', () => i.compactFields('compact', o));
-    }
-
-    partition(o) {
-        const i = this[INTERNAL];
-        i.stream('partition', () => i.compactFields('partition', o));
-    }
-
-    sort(o) {
-        const i = this[INTERNAL];
-        i.stream('sort', () => ({
-            in0: i.handle('sort', 'keys', o.keys), ...i.length('sort', o.length), descending: o.descending,
-            first: o.firstBit, count: o.bitCount, method: choice('sort', 'method', METHODS, o.method),
-            out: i.handle('sort', 'sorted', o.sorted), ...i.payloads('sort', o.payloads), indices: i.handle('sort', 'indices', o.indices),
-            offsets: i.handle('sort', 'offsets', o.offsets),
-        }));
-    }
-
-    topK(o) {
-        const i = this[INTERNAL];
-        i.stream('top_k', () => ({
-            in0: i.handle('topK', 'keys', o.keys), ...i.length('topK', o.length), ...i.length('topK', o.k, 'k'),
-            smallest: o.smallest, in_source_order: o.inSourceOrder, values: i.handle('topK', 'values', o.values),
-            indices: i.handle('topK', 'indices', o.indices), ...i.payloads('topK', o.payloads), counts: i.handle('topK', 'count', o.count),
-        }));
-    }
-
-    expand(o) {
-        const i = this[INTERNAL];
-        i.stream('expand', () => ({
-            counts: i.handle('expand', 'counts', o.counts),
-            kernel: i.kernelAt('expand', 'countKernel', o.countKernel),
-            emit: i.kernelAt('expand', 'emitKernel', o.emitKernel), params: i.params(o.params),
-            ...i.inputs('expand', o.in), ...i.length('expand', o.length),
-            method: choice('expand', 'method', METHODS, o.method), indices: i.handle('expand', 'source', o.source),
-            ranks: i.handle('expand', 'rank', o.rank), out: i.handle('expand', 'out', o.out),
-            total: i.handle('expand', 'total', o.total),
-        }));
-    }
-
-    unique(o) {
-        const i = this[INTERNAL];
-        i.stream('unique', () => ({
-            in0: i.handle('unique', 'in', o.in), ...i.length('unique', o.length),
-            values: i.handle('unique', 'values', o.values), starts: i.handle('unique', 'starts', o.starts),
-            lengths: i.handle('unique', 'lengths', o.lengths), counts: i.handle('unique', 'count', o.count),
-        }));
-    }
-}, {
-    map: `${STREAM} out`, reduce: 'fold in length out offsets', histogram: `${STREAM} bins edges lower upper weights out`,
-    scan: 'in length inclusive method fold out total start offsets', compact: KEEP, partition: KEEP,
-    sort: 'keys length descending firstBit bitCount method sorted payloads indices offsets',
-    topK: 'keys length k smallest inSourceOrder values indices payloads count',
-    expand: 'counts countKernel emitKernel params in length method source rank out total',
-    unique: 'in length values starts lengths count',
+    map(o) { this[INTERNAL].stream('map', o); }
+    reduce(o) { this[INTERNAL].stream('reduce', o); }
+    histogram(o) { this[INTERNAL].stream('histogram', o); }
+    scan(o) { this[INTERNAL].stream('scan', o); }
+    compact(o) { this[INTERNAL].stream('compact', o); }
+    sort(o) { this[INTERNAL].stream('sort', o); }
+    topK(o) { this[INTERNAL].stream('topK', o); }
+    gather(o) { this[INTERNAL].stream('gather', o); }
+    scatter(o) { this[INTERNAL].stream('scatter', o); }
+    search(o) { this[INTERNAL].stream('search', o); }
+    expand(o) { this[INTERNAL].stream('expand', o); }
+    unique(o) { this[INTERNAL].stream('unique', o); }
 });

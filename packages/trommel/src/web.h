@@ -1,6 +1,7 @@
 /* What the functions that JavaScript calls share: each takes a request, which is a record of
  * doubles that index.js fills by name, and answers in a reply, which it reads by name. The two
- * lists of names below are the whole agreement between the two languages.
+ * lists of names below are the whole agreement between the two languages, but for the streams:
+ * JavaScript writes their descs itself, as layouts.py lays them out.
  *
  * Numbers up to 2^53 are exact in a double. A pointer is a number; a buffer is the address of a
  * tml_buffer, 0 for none. Nothing is checked here that the library checks itself. */
@@ -16,47 +17,52 @@
 
 /* clang-format off */
 #define WEB_REQUEST(X)                                                                             \
-    X(engine) X(path) X(threads) X(exact_counts)                                                   \
-    X(buffer) X(type) X(count) X(data) X(size) X(first) X(host) X(label)                           \
-    X(texture) X(width) X(height) X(name) X(source) X(run)                                         \
-    X(colours) X(colours_format) X(tile_width) X(tile_height) X(slices)                            \
-    X(result) X(param_count) X(param0) X(param1) X(param2) X(param3) X(param4) X(param5) X(library) \
-    X(kernel) X(emit) X(params) X(in0) X(in1) X(in2) X(in3) X(flags) X(mask)                       \
-    X(payload_in0) X(payload_in1) X(payload_in2) X(payload_in3)                                    \
-    X(payload_in4) X(payload_in5) X(payload_in6) X(payload_in7)                                    \
-    X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
-    X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
-    X(length) X(length_buffer) X(length_index) X(length_exact) X(k) X(k_buffer) X(k_index) X(k_exact)   \
-    X(smallest) X(in_source_order) X(method) X(fold) X(inclusive) X(descending)                           \
-    X(out) X(total) X(start) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets) \
-    X(bins) X(edges) X(lower) X(upper) X(weights)                                                   \
-    X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
-    X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
-    X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
-    X(points) X(radii) X(radius) X(kind) X(field_kernel) X(margin) X(resolution) X(is_field)       \
-    X(volume) X(attribute) X(index) X(iso) X(isovalues) X(isovalue_count) X(labels)                \
-    X(label_count) X(all_labels) X(normals) X(soup) X(caps) X(flip) X(drop_degenerate)             \
-    X(largest_component) X(region0) X(region1) X(region2) X(region3) X(region4) X(region5)         \
-    X(position0) X(position1) X(position2) X(iso_buffer) X(iso_index) X(cells) X(vertices)         \
-    X(vertex_normals) X(vertex_values) X(wants_cells) X(triangle_cells) X(components_only) X(room) \
-    X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit) X(channels)   \
-    WEB_REQUEST_MORE(X)
+    X(engine) X(path) X(threads) X(exact_counts) X(buffer) X(type) X(count) X(data) X(first)       \
+    X(host) X(label) X(texture) X(width) X(height) X(name) X(colours) X(colours_format)            \
+    X(tile_width) X(tile_height) X(slices) X(channels)                                             \
+    WEB_REQUEST_KERNEL(X) WEB_REQUEST_MESH(X) WEB_REQUEST_MORE(X)
 #define WEB_REPLY(X)                                                                               \
-    X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
-    X(texture) X(width) X(height) X(count) X(seconds) X(glsl)                                      \
-    X(data) X(size) X(type) X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)         \
-    X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
-    X(direction4) X(direction5) X(direction6) X(direction7) X(direction8)                          \
-    X(slope) X(intercept) X(format) X(space) X(unit) X(comment)                                            \
-    X(positions) X(radii) X(values) X(value_name) X(dropped) X(radius) X(margin) X(iso)            \
-    X(vertices) X(vertex_normals) X(vertex_values) X(indices) X(triangle_cells)                    \
-    X(vertex_count) X(triangle_count) X(active_cells) X(parts) X(part_count) X(stages) X(stage_count)                                \
-    X(components) X(boundary_edges) X(nonmanifold_edges) X(euler) X(area) X(enclosed)              \
-    X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)                                    \
-    WEB_REPLY_MORE(X)
+    X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(texture) X(width)     \
+    X(height) X(count) X(glsl) X(data) X(type)                                                     \
+    WEB_REPLY_KERNEL(X) WEB_REPLY_MESH(X) WEB_REPLY_MORE(X)
 
-/* What surfaces, meshes and streams alone have no use for. */
-#ifdef WEB_LESS
+/* What surfaces and meshes alone (WEB_MESHES) have no use for, and streams alone (WEB_STREAMS). */
+#ifdef WEB_MESHES
+#    define WEB_REQUEST_KERNEL(X)
+#    define WEB_REPLY_KERNEL(X)
+#else
+#define WEB_REQUEST_KERNEL(X)                                                                      \
+    X(source) X(run) X(result) X(param_count) X(param0) X(param1) X(param2) X(param3) X(param4)    \
+    X(param5) X(library)
+#define WEB_REPLY_KERNEL(X) X(kernel)
+#endif
+#ifdef WEB_STREAMS
+#    define WEB_REQUEST_MESH(X)
+#    define WEB_REPLY_MESH(X)
+#else
+#define WEB_REQUEST_MESH(X)                                                                        \
+    X(size) X(keep) X(in0) X(mask) X(k) X(method) X(out) X(indices) X(counts) X(dims0) X(dims1)    \
+    X(dims2) X(spacing0) X(spacing1) X(spacing2) X(origin0) X(origin1) X(origin2) X(direction0)    \
+    X(direction1) X(direction2) X(direction3) X(direction4) X(direction5) X(direction6)            \
+    X(direction7) X(direction8) X(points) X(radii) X(radius) X(kind) X(field_kernel) X(margin)     \
+    X(resolution) X(is_field) X(volume) X(attribute) X(index) X(iso) X(isovalues)                  \
+    X(isovalue_count) X(labels) X(label_count) X(all_labels) X(normals) X(soup) X(caps) X(flip)    \
+    X(drop_degenerate) X(largest_component) X(region0) X(region1) X(region2) X(region3)            \
+    X(region4) X(region5) X(position0) X(position1) X(position2) X(iso_buffer) X(iso_index)        \
+    X(cells) X(vertices) X(vertex_normals) X(vertex_values) X(wants_cells) X(triangle_cells)       \
+    X(components_only) X(room) X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame)    \
+    X(memory_limit)
+#define WEB_REPLY_MESH(X)                                                                          \
+    X(size) X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2) X(origin0) X(origin1)   \
+    X(origin2) X(direction0) X(direction1) X(direction2) X(direction3) X(direction4)               \
+    X(direction5) X(direction6) X(direction7) X(direction8) X(slope) X(intercept) X(format)        \
+    X(space) X(unit) X(comment) X(positions) X(radii) X(values) X(value_name) X(dropped)           \
+    X(radius) X(margin) X(iso) X(vertices) X(vertex_normals) X(vertex_values) X(indices)           \
+    X(triangle_cells) X(vertex_count) X(triangle_count) X(active_cells) X(parts) X(part_count)     \
+    X(stages) X(stage_count) X(components) X(boundary_edges) X(nonmanifold_edges) X(euler)         \
+    X(area) X(enclosed) X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)
+#endif
+#if defined WEB_MESHES || defined WEB_STREAMS
 #    define WEB_REQUEST_MORE(X)
 #    define WEB_REPLY_MORE(X)
 #else
@@ -132,22 +138,7 @@ static inline tml_type type_of(double name)
     return name != 0.0 ? tml_type_from_name(text(name)) : TML_TYPE_NONE;
 }
 
-static inline tml_params params_of(const web_request *r)
-{
-    tml_params params = {.f = {0}};
-    if (r->params != 0.0)
-        memcpy(&params, pointer(r->params), sizeof params);
-    return params;
-}
-
-static inline tml_length length_of(const web_request *r)
-{
-    return (tml_length){.count = (uint64_t)r->length,
-                        .device = buffer_of(r->length_buffer),
-                        .device_index = (uint64_t)r->length_index,
-                        .exact = r->length_exact != 0.0};
-}
-
+#ifndef WEB_STREAMS
 static inline tml_grid grid_of(const web_request *r)
 {
     return (tml_grid){
@@ -169,6 +160,7 @@ static inline void tell_grid(const tml_grid *grid)
     }
     memcpy(&reply.direction0, grid->direction, sizeof grid->direction);
 }
+#endif
 
 /* Of a context on WebGL (web_gl.c; without_gl.c where a part has none). */
 const tml_gl_desc *web_gl_desc(void);
@@ -177,13 +169,6 @@ void web_gl_tell(tml_context *tml);
 static inline tml_gl_image colours_of(const web_request *r)
 {
     return (tml_gl_image){(uint32_t)r->colours, (uint32_t)r->colours_format};
-}
-
-static inline void inputs_of(const web_request *r, tml_buffer in[TML_MAX_INPUTS])
-{
-    const double *given = &r->in0;
-    for (int i = 0; i < TML_MAX_INPUTS; i++)
-        in[i] = buffer_of(given[i]);
 }
 
 #endif

@@ -77,7 +77,6 @@ EMSCRIPTEN_KEEPALIVE int web_tree_nearest(tml_context *tml)
     const web_request *r = &request;
     return tml_tree_nearest(tml, &(tml_tree_nearest_desc){.tree = pointer(r->tree),
                                                           .points = buffer_of(r->points),
-                                                          .length = length_of(r),
                                                           .k = (uint32_t)r->k,
                                                           .rule = (tml_tree_rule)r->rule,
                                                           .is_signed = r->is_signed != 0.0,
@@ -94,7 +93,6 @@ EMSCRIPTEN_KEEPALIVE int web_tree_cast(tml_context *tml)
     return tml_tree_cast(tml, &(tml_tree_cast_desc){.tree = pointer(r->tree),
                                                     .origins = buffer_of(r->origins),
                                                     .directions = buffer_of(r->directions),
-                                                    .length = length_of(r),
                                                     .t_max = (float)r->t_max,
                                                     .want = (tml_tree_cast_want)r->what,
                                                     .hits = buffer_of(r->hits),
@@ -102,8 +100,7 @@ EMSCRIPTEN_KEEPALIVE int web_tree_cast(tml_context *tml)
                                                     .triangles = buffer_of(r->triangles),
                                                     .t = buffer_of(r->t),
                                                     .barycentrics = buffer_of(r->barycentrics),
-                                                    .rays = buffer_of(r->rays),
-                                                    .total = buffer_of(r->total)});
+                                                    .rays = buffer_of(r->rays)});
 }
 
 /* data: a double, six floats and two words a pose, as in tml_collide_distance_result. */

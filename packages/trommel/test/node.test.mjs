@@ -241,26 +241,26 @@ export default async function (t) {
         const numbers = Uint32Array.from({ length: 5000 }, (_, i) => (i * 2654435761) >>> 8);
         const input = library.buffer(numbers), out = library.buffer({ type: 'u32', count: 5000 });
         const one = library.buffer({ type: 'u32', count: 1 }), sum = library.buffer({ type: 'u64', count: 1 });
-        library.reduce({ fold: 'sum', in: input, out: sum });
+        library.reduce({ in: input, folds: [{ fold: 'sum', out: sum }] });
         assert.equal(sum.read()[0], numbers.reduce((a, b) => a + BigInt(b), 0n));
-        library.reduce({ fold: 'sum', in: input, out: sum, length: 0 }); // none, and not all
+        library.reduce({ in: input, folds: [{ fold: 'sum', out: sum }], length: 0 }); // none, and not all
         assert.equal(sum.read()[0], 0n);
         one.write(new Uint32Array([7]));
-        library.reduce({ fold: 'sum', in: input, out: sum, length: { buffer: one } });
+        library.reduce({ in: input, folds: [{ fold: 'sum', out: sum }], length: { device: one } });
         assert.equal(sum.read()[0], numbers.subarray(0, 7).reduce((a, b) => a + BigInt(b), 0n));
-        library.reduce({ fold: 'sum', in: input, out: sum, length: { count: 0, buffer: one } });
+        library.reduce({ in: input, folds: [{ fold: 'sum', out: sum }], length: { count: 0, device: one } });
         assert.equal(sum.read()[0], 0n);
-        library.reduce({ fold: 'sum', in: input, out: sum });
+        library.reduce({ in: input, folds: [{ fold: 'sum', out: sum }] });
         const points = library.buffer({ type: 'f32x3', count: 2000, data: Float32Array.from({ length: 6000 }, (_, i) => (i % 3 - 1) * (i * 37 % 6007)) });
         const corner = library.buffer({ type: 'f32x3', count: 1 }), places3 = library.buffer({ type: 'u32x3', count: 1 });
         const columns = [0, 1, 2].map(c => [...points.read()].filter((_, i) => i % 3 === c));
         for (const fold of ['min', 'max']) { // a bounding box
-            library.reduce({ fold, in: points, out: corner });
+            library.reduce({ in: points, folds: [{ fold, out: corner }] });
             assert.deepEqual([...corner.read()].map(x => x + 0), columns.map(column => Math[fold](...column) + 0), fold);
         }
-        library.reduce({ fold: 'argmax', in: points, out: places3 });
+        library.reduce({ in: points, folds: [{ fold: 'argmax', out: places3 }] });
         assert.deepEqual([...places3.read()], columns.map(column => column.indexOf(Math.max(...column))));
-        assert.throws(() => library.reduce({ fold: 'min', in: points, out: one }), /out has elements of u32, needs f32x3/);
+        assert.throws(() => library.reduce({ in: points, folds: [{ fold: 'min', out: one }] }), /out has elements of u32, needs f32x3/);
         const bins = library.buffer({ type: 'u32', count: 7 }), weighed = library.buffer({ type: 'f32', count: 3 });
         const seventh = library.kernel('uint seventh(uint x) { return x % 7u; }', x => x % 7);
         library.histogram({ kernel: seventh, in: [input], out: bins });
@@ -278,19 +278,19 @@ export default async function (t) {
         let largest = 1 << 20;
         assert.deepEqual(out.read(), numbers.map(x => [largest, largest = Math.max(largest, x)][0]));
         const offsets = library.buffer(new Uint32Array([0, 3, 5000])), parts = library.buffer({ type: 'u64', count: 2 });
-        library.reduce({ fold: 'sum', in: input, out: parts, offsets });
+        library.reduce({ in: input, folds: [{ fold: 'sum', out: parts }], segments: { offsets } });
         const total = of => of.reduce((sum, x) => sum + BigInt(x), 0n);
         assert.deepEqual([...parts.read()], [total(numbers.slice(0, 3)), total(numbers.slice(3))]);
-        library.scan({ in: input, out, inclusive: true, offsets });
+        library.scan({ in: input, out, inclusive: true, segments: { offsets } });
         assert.equal(out.read(3, 1)[0], numbers[3]);
         const even = library.kernel('bool even(uint x) { return (x & 1u) == 0u; }', x => x % 2 === 0);
         const wanted = numbers.filter(x => x % 2 === 0);
         for (const method of ['auto', 'look-back', 'histopyramid']) {
-            library.compact({ kernel: even, payloads: [{ in: input, out }], count: one, method });
+            library.compact({ keep: { kernel: even }, payloads: [{ in: input, out }], count: one, method });
             assert.equal(one.readCount(), wanted.length, method);
             assert.deepEqual(out.read(0, wanted.length), wanted, method);
         }
-        library.partition({ kernel: even, payloads: [{ in: input, out }], count: one });
+        library.compact({ keep: { kernel: even }, payloads: [{ in: input, out }], partition: true, count: one });
         assert.deepEqual(out.read(wanted.length), numbers.filter(x => x % 2 === 1));
         const scaled = library.kernel('vec2 pair(uint x, tml_index i, tml_params p) { return VEC2(F(x), F(i) * p.f[0]); }',
             (x, i, p) => [x, i * p.f[0]]);
@@ -337,7 +337,7 @@ export default async function (t) {
         assert.deepEqual(out.read(0, 7), numbers.slice(0, 7).sort());
         assert.deepEqual(out.read(7), numbers.subarray(7));
         out.write(numbers);
-        library.sort({ keys: out, offsets: library.buffer(new Uint32Array([2, 9, 9, 3000])), sorted: out });
+        library.sort({ keys: out, segments: { offsets: library.buffer(new Uint32Array([2, 9, 9, 3000])) }, sorted: out });
         assert.deepEqual(out.read(0, 2), numbers.slice(0, 2));
         assert.deepEqual(out.read(2, 7), numbers.slice(2, 9).sort());
         assert.deepEqual(out.read(9, 2991), numbers.slice(9, 3000).sort());
@@ -350,7 +350,7 @@ export default async function (t) {
             assert.deepEqual([...chosen.read()], order.map(i => numbers[i]));
         }
         const four = library.buffer(new Uint32Array([0, 4]));
-        library.topK({ keys: input, k: { buffer: four, index: 1 }, indices: from, count: one });
+        library.topK({ keys: input, k: { device: four, deviceIndex: 1 }, indices: from, count: one });
         assert.equal(one.readCount(), 4);
         assert.throws(() => library.topK({ keys: input, k: 10, values: chosen }), /values has 9 elements, needs 10/);
         assert.throws(() => library.sort({ keys: input, firstBit: 40 }), /first_bit is 40/);
@@ -360,6 +360,34 @@ export default async function (t) {
         assert.equal(one.readCount(), 5);
         assert.deepEqual([...source.read()], [0, 0, 2, 2, 2]);
         assert.deepEqual([...rank.read()], [0, 1, 0, 1, 2]);
+        const twins = library.buffer({ type: 'u32', count: 5 }), places5 = library.buffer({ type: 'u32', count: 5 });
+        const copy = library.kernel('uint copy(uint x, tml_rank k) { return 10u * x + k; }', (x, k) => 10 * x + k);
+        library.expand({ counts, emitKernel: copy, in: library.buffer(new Uint32Array([4, 5, 6])), out: [twins] });
+        assert.deepEqual([...twins.read()], [40, 41, 60, 61, 62]);
+        /* Several results of one call; segments by their starts; elements moved by indices, and found. */
+        const low = library.buffer({ type: 'u32', count: 1 }), mean = library.buffer({ type: 'f64', count: 1 });
+        library.reduce({ in: input, folds: [{ fold: 'min', out: low }, { out: sum }, { fold: 'mean', out: mean }] });
+        assert.deepEqual([low.read()[0], sum.read()[0], mean.read()[0]], [Math.min(...numbers), total(numbers), Number(total(numbers)) / 5000]);
+        library.reduce({ in: input, folds: { out: parts }, segments: { starts: library.buffer(new Uint32Array([0, 3])), count: 2 } });
+        assert.deepEqual([...parts.read()], [total(numbers.slice(0, 3)), total(numbers.slice(3))]);
+        const where = library.buffer(new Uint32Array([2, 0, 4999, 1, 7])), five = library.buffer({ type: 'u32', count: 5 });
+        library.gather({ indices: where, payloads: { in: input, out: five } });
+        assert.deepEqual([...five.read()], [2, 0, 4999, 1, 7].map(i => numbers[i]));
+        library.scatter({ indices: library.buffer(new Uint32Array([4, 3, 2, 1, 0])), payloads: [{ in: five, out: twins }] });
+        assert.deepEqual([...twins.read()], [...five.read()].reverse());
+        library.search({ sorted: library.buffer(new Uint32Array([1, 3, 3, 8])), queries: library.buffer(new Uint32Array([0, 3, 9])), upper: true, out: chosen });
+        assert.deepEqual([...chosen.read(0, 3)], [0, 3, 4]);
+        one.write(new Uint32Array([4990])); // append
+        library.compact({ keep: { mask: library.buffer(new Uint32Array([5])) }, payloads: { in: input, out }, length: 32, outFirst: one, count: one });
+        assert.deepEqual([one.readCount(), ...out.read(4990, 2)], [4992, numbers[0], numbers[2]]);
+        assert.throws(() => library.gather({ indices: where, payloads: [{ in: input }, { in: where, to: five }] }),
+            /^TrommelError: gather: there is no option payloads\[1\]\.to; there are in out$/);
+        assert.throws(() => library.sort({ keys: numbers }), /^TrommelError: sort: keys is not a buffer of this Trommel$/);
+        assert.throws(() => library.compact({ keep: { kernel: 'even' } }), /^TrommelError: compact: keep\.kernel is not a kernel of this Trommel/);
+        assert.throws(() => library.scan({ in: input, fold: 'median' }), /^TrommelError: scan: fold is "median", needs one of sum, min, /);
+        assert.throws(() => library.sort({ keys: input, firstBit: '3' }), /^TrommelError: sort: firstBit is "3", needs a number$/);
+        assert.throws(() => library.sort({ keys: input, length: one }), /^TrommelError: sort: length is no object of count device /);
+        assert.throws(() => library.map({ in: new Array(5).fill(input) }), /^TrommelError: map: 5 of in, can have 4$/);
         library.close();
     });
 
@@ -489,8 +517,8 @@ export default async function (t) {
         assert.throws(() => t.surface({ data, dims: [2, 2, 2] }, { isovalue: 3 }), /^TrommelError: surface: there is no option isovalue; there are iso /);
         assert.throws(() => t.buffer({ type: 'f32', count: 1, size: 3 }), /buffer: there is no option size/);
         await assert.rejects(Trommel.create(null, { thread: 1 }), /Trommel\.create: there is no option thread;/);
-        const types = readFileSync(join(root, 'packages/trommel/index.d.ts'), 'utf8');
-        for (const call of ['map', 'reduce', 'histogram', 'scan', 'compact', 'partition', 'sort', 'topK', 'expand', 'unique', 'field', 'resolveField',
+        const types = readFileSync(join(root, 'build/web/package/index.d.ts'), 'utf8');
+        for (const call of ['map', 'reduce', 'histogram', 'scan', 'compact', 'sort', 'topK', 'gather', 'scatter', 'search', 'expand', 'unique', 'field', 'resolveField',
             'surfaceEnqueue', 'imageMeasure', 'imageMips', 'imageExpose', 'imageTonemap', 'importTexture', 'exportTexture'])
             assert.throws(() => t[call]({ nonsense: 1 }), error => {
                 const names = /there is no option nonsense; there are (.*)$/.exec(error.message)[1].split(' ');
@@ -509,7 +537,16 @@ export default async function (t) {
             const t = await Trommel.create(null, { threads: 1, locate: file => '/x/' + file });
             export const a: Float32Array = t.buffer({ type: 'f32x3', count: 4 }).read();
             export const b: Uint32Array = await t.buffer(new Uint32Array(3)).readAsync();
-            t.compact({ flags: t.buffer(new Uint8Array(3)), payloads: [{ in: t.buffer(a), out: t.buffer({ type: 'f32', count: 12 }) }] });
+            t.compact({ keep: { flags: t.buffer(new Uint8Array(3)) }, payloads: [{ in: t.buffer(a), out: t.buffer({ type: 'f32', count: 12 }) }] });
+            const one = t.buffer({ type: 'u32', count: 1 });
+            t.sort({ keys: t.buffer(a), descending: true, payloads: { in: one, out: one }, segments: { starts: one, count: { device: one } } });
+            t.reduce({ in: one, folds: [{ fold: 'max', out: one }, { out: one }], length: 1 });
+            // @ts-expect-error there is no such field
+            t.sort({ keys: one, decending: true });
+            // @ts-expect-error there is no such fold
+            t.scan({ in: one, out: one, fold: 'median' });
+            // @ts-expect-error there are keys
+            t.sort({ sorted: one });
             // @ts-expect-error there is no such option
             t.surface({ data: a, dims: [1, 1, 1] }, { isovalue: 3 });
             // @ts-expect-error its elements are floats
