@@ -18,14 +18,14 @@ typedef struct desc_places {
     uint32_t count;
 } desc_places;
 
-typedef struct desc_walk {
+struct desc_walk {
     tml_context *tml;
     const char *call;
     const desc_row *rows;
     char *desc;
     desc_numbers *numbers;
     desc_places read, written;
-} desc_walk;
+};
 
 typedef struct desc_name {
     char text[64];
@@ -129,7 +129,7 @@ static tml_status check_payload(desc_walk *c, uint32_t row, uint32_t p, const tm
                                   tml_type_name(to), tml_type_name(from), in_name.text);
 }
 
-static tml_status check_payloads(desc_walk *c, uint32_t row)
+tml_status desc_check_payloads(desc_walk *c, uint32_t row)
 {
     const tml_payload *payloads = field_of(c, row);
     bool has_ended = false;
@@ -171,7 +171,7 @@ static tml_status check_length(desc_walk *c, uint32_t index)
     return status;
 }
 
-static tml_status check_segments(desc_walk *c, uint32_t row)
+tml_status desc_check_segments(desc_walk *c, uint32_t row)
 {
     tml_segments *segments = field_of(c, row);
     add(&c->read, segments->offsets, row, -1, ".offsets");
@@ -189,7 +189,7 @@ static uint32_t kernel_inputs(const tml_kernel *kernel)
     return TML_MIN_OF(arrays, (uint32_t)TML_MAX_INPUTS);
 }
 
-static tml_status check_kernel(desc_walk *c, uint32_t index)
+tml_status desc_check_kernel(desc_walk *c, uint32_t index)
 {
     const desc_row *row = &c->rows[index];
     const tml_kernel *kernel = kernel_of(c, index);
@@ -207,7 +207,7 @@ static tml_status check_kernel(desc_walk *c, uint32_t index)
                                c->rows[row->like - 1].name, in, number(c, row->count));
 }
 
-static tml_status check_made(desc_walk *c, uint32_t index)
+tml_status desc_check_made(desc_walk *c, uint32_t index)
 {
     const desc_row *row = &c->rows[index];
     const tml_kernel *kernel = kernel_of(c, row->like - 1);
@@ -240,7 +240,7 @@ static tml_status check_fold(desc_walk *c, uint32_t row, uint32_t f, const tml_r
                              name_of(c, &place).text, fold->out, number(c, c->rows[row].count));
 }
 
-static tml_status check_folds(desc_walk *c, uint32_t row)
+tml_status desc_check_folds(desc_walk *c, uint32_t row)
 {
     const tml_reduce_result *folds = field_of(c, row);
     uint32_t count = 0;
@@ -302,18 +302,14 @@ static void add_within(desc_walk *c, uint32_t index)
 
 static tml_status check_row(desc_walk *c, uint32_t row)
 {
+    if (c->rows[row].check)
+        return c->rows[row].check(c, row);
     switch ((desc_kind)c->rows[row].kind) {
     case DESC_IN:
     case DESC_OUT:
         return check_buffer(c, row);
-    case DESC_PAYLOADS:
-        return check_payloads(c, row);
     case DESC_LENGTHS:
         return check_length(c, row);
-    case DESC_SEGMENTED:
-        return check_segments(c, row);
-    case DESC_KERNELS:
-        return check_kernel(c, row);
     case DESC_ENUM:
         return check_enum(c, row);
     case DESC_U32:
@@ -322,16 +318,16 @@ static tml_status check_row(desc_walk *c, uint32_t row)
         return check_range(c, row);
     case DESC_POINTER:
         return check_pointer(c, row);
-    case DESC_MADE:
-        return check_made(c, row);
-    case DESC_FOLDED:
-        return check_folds(c, row);
     case DESC_WITHIN:
         add_within(c, row);
         break;
     case DESC_INPUTS:
         for (int i = 0; i < TML_MAX_INPUTS; i++)
             add(&c->read, ((const tml_buffer *)field_of(c, row))[i], row, i, "");
+        break;
+    case DESC_PAYLOAD:
+    case DESC_OTHER:
+        break;
     }
     return TML_OK;
 }
@@ -356,7 +352,7 @@ static bool may_share(const desc_walk *c, const desc_place *out, const desc_plac
         return in->index == out->index;
     if (c->rows[in->row].kind != DESC_INPUTS)
         return true;
-    if (c->rows[out->row].kind == DESC_PAYLOADS) {
+    if (c->rows[out->row].kind == DESC_PAYLOAD) {
         const tml_payload *payloads = field_of(c, out->row);
         if (!stream_same(c->tml, payloads[out->index].in, out->buffer))
             return false;
@@ -417,7 +413,8 @@ uint32_t desc_given(const desc_table *table, const void *desc)
     return given;
 }
 
-tml_status desc_map(tml_context *tml, const desc_table *table, const void *desc, void *const *to)
+tml_status desc_map_buffers(tml_context *tml, const desc_table *table, const void *desc,
+                            void *const *to)
 {
     tml_status status = TML_OK;
     for (uint32_t row = 0; row < table->count && !status; row++) {
@@ -431,7 +428,8 @@ tml_status desc_map(tml_context *tml, const desc_table *table, const void *desc,
     return status;
 }
 
-void desc_unmap(tml_context *tml, const desc_table *table, const void *desc, void *const *to)
+void desc_unmap_buffers(tml_context *tml, const desc_table *table, const void *desc,
+                        void *const *to)
 {
     for (uint32_t row = 0; row < table->count; row++) {
         void *memory = NULL;

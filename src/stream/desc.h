@@ -21,14 +21,9 @@
 
 /* The kinds of fields. Some rows belong to another row, which .like names. */
 typedef enum desc_kind {
-    DESC_IN,        /* tml_buffer that is read */
-    DESC_OUT,       /* tml_buffer that is written */
-    DESC_KERNELS,   /* const tml_kernel *; types: the one that it returns; like: its inputs' row */
-    DESC_INPUTS,    /* tml_buffer[TML_MAX_INPUTS] that a kernel reads; like: the kernel's row */
-    DESC_MADE,      /* tml_buffer[TML_MAX_OUTS] that a kernel writes; like: the kernel's row */
-    DESC_FOLDED,    /* tml_reduce_result[TML_MAX_FOLDS]; like: the row of the stream */
-    DESC_PAYLOADS,  /* tml_payload[TML_MAX_PAYLOADS]; count, holds: elements of each in, each out */
-    DESC_SEGMENTED, /* tml_segments; sets DESC_SEGMENTS */
+    DESC_IN,     /* tml_buffer that is read */
+    DESC_OUT,    /* tml_buffer that is written */
+    DESC_INPUTS, /* tml_buffer[TML_MAX_INPUTS] that a kernel reads; like: the kernel's row */
     /* tml_length; sets the number .count, by default DESC_LENGTH. Its own default is the number of
      * elements of .like or, without .like, the number as it was. holds: a number that bounds it */
     DESC_LENGTHS,
@@ -37,8 +32,25 @@ typedef enum desc_kind {
     DESC_F32,     /* float; range */
     DESC_F64,     /* double; range */
     DESC_POINTER, /* a pointer; of: what it points to */
-    DESC_WITHIN   /* pointer to a desc, or NULL; within: its table, whose inputs this call reads */
+    DESC_WITHIN,  /* pointer to a desc, or NULL; within: its table, whose inputs this call reads */
+    DESC_PAYLOAD, /* of DESC_PAYLOADS */
+    DESC_OTHER    /* checked by .check alone */
 } desc_kind;
+/* Kinds with a check of their own, which a program that has no such row does not link:
+ * KERNELS    const tml_kernel *; types: the one that it returns; like: its inputs' row
+ * MADE       tml_buffer[TML_MAX_OUTS] that a kernel writes; like: the kernel's row
+ * FOLDED     tml_reduce_result[TML_MAX_FOLDS]; like: the row of the stream
+ * PAYLOADS   tml_payload[TML_MAX_PAYLOADS]; count, holds: elements of each in, of each out
+ * SEGMENTED  tml_segments; sets DESC_SEGMENTS */
+#define DESC_KERNELS   DESC_OTHER, .check = desc_check_kernel
+#define DESC_MADE      DESC_OTHER, .check = desc_check_made
+#define DESC_FOLDED    DESC_OTHER, .check = desc_check_folds
+#define DESC_PAYLOADS  DESC_PAYLOAD, .check = desc_check_payloads
+#define DESC_SEGMENTED DESC_OTHER, .check = desc_check_segments
+typedef struct desc_walk desc_walk;
+typedef tml_status desc_check_fn(desc_walk *walk, uint32_t row);
+desc_check_fn desc_check_kernel, desc_check_made, desc_check_folds, desc_check_payloads,
+    desc_check_segments;
 
 /* Numbers of elements, and numbers that elements hold. Rows name them, and lengths set them. */
 typedef enum desc_number {
@@ -77,6 +89,7 @@ typedef struct desc_row {
         const char *of;
         const struct desc_table *within;
     };
+    desc_check_fn *check;
     /* Bit r: this output may begin where the input of row r does. Of payloads: each where its own
      * in does. Of a kernel's inputs: if its elements are as large, and the kernel reads that input
      * one by one. */
@@ -124,8 +137,10 @@ uint32_t desc_given(const desc_table *table, const void *desc);
 
 /* Maps the given buffers to the host.
  * to  per row: NULL, or the address of the pointer that receives the memory, which is NULL before
- * desc_unmap unmaps these buffers. It must also be called when desc_map failed. */
-tml_status desc_map(tml_context *tml, const desc_table *table, const void *desc, void *const *to);
-void desc_unmap(tml_context *tml, const desc_table *table, const void *desc, void *const *to);
+ * desc_unmap_buffers unmaps these buffers. It must also be called when desc_map_buffers failed. */
+tml_status desc_map_buffers(tml_context *tml, const desc_table *table, const void *desc,
+                            void *const *to);
+void desc_unmap_buffers(tml_context *tml, const desc_table *table, const void *desc,
+                        void *const *to);
 
 #endif

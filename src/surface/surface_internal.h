@@ -266,6 +266,9 @@ double surface_part_value(const surface_plan *plan, const surface_part *part);
  * on_host  the host can run it for any engine */
 tml_status surface_check_choices(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                  bool on_host);
+/* The part of these checks for TRILINEAR. */
+tml_status surface_check_trilinear(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                   bool on_host);
 /* Runs a stage with scratch from the arena. The stage covers [from, to] of the call's progress. */
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);

@@ -1,12 +1,13 @@
 /* Shared by tml_surface, tml_surface_enqueue and tml_surface_slabs: checks a desc, and resolves it
  * into a plan. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/call.h"
 #include "core/matrix.h"
-#include "stream/stream_internal.h"
+#include "stream/desc.h"
 #include "surface/surface_internal.h"
 
 enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
@@ -241,4 +242,22 @@ void surface_drop_flat_parts(surface_plan *plan)
             if (box->count[a] < 2)
                 box->count[0] = box->count[1] = box->count[2] = 1;
     }
+}
+
+static const desc_range collapse_range = {0, DBL_MAX, "a finite length, or 0 for none"};
+static const desc_row rows[] = {
+    DESC_ROW(tml_surface_desc, topology, DESC_ENUM, .of = "tml_topology",
+             .most = TML_TOPOLOGY_TRILINEAR),
+    DESC_ROW(tml_surface_desc, normals, DESC_ENUM, .of = "tml_normals", .most = TML_NORMALS_SOBEL),
+    DESC_ROW(tml_surface_desc, collapse, DESC_F64, .range = &collapse_range)};
+
+tml_status surface_check_choices(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                 bool on_host)
+{
+    tml_surface_desc checked = *desc;
+    desc_numbers numbers = {0};
+    const tml_status status = desc_check(tml, call, &DESC_TABLE(rows), &checked, &numbers);
+    return status || desc->topology == TML_TOPOLOGY_SEPARATED
+               ? status
+               : surface_check_trilinear(tml, call, desc, on_host);
 }

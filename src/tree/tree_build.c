@@ -451,9 +451,9 @@ static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mes
                                 tml_tree *tree)
 {
     void *const to[] = {[VERTICES] = &mesh->vertices, [INDICES] = &mesh->indices};
-    tml_status status = desc_map(tml, &table, desc, to);
+    tml_status status = desc_map_buffers(tml, &table, desc, to);
     TML_THEN(status, build(tml, mesh, desc->skip_broken, tree));
-    desc_unmap(tml, &table, desc, to);
+    desc_unmap_buffers(tml, &table, desc, to);
     return status;
 }
 

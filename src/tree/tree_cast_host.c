@@ -400,9 +400,9 @@ static tml_status run_mapped(tml_context *tml, cast_job *job)
                                             [COUNTS] = &job->counts,
                                             [RAYS] = &job->rays};
     const bool is_all = job->desc->want == TML_TREE_CAST_ALL;
-    tml_status status = desc_map(tml, &table, job->desc, to);
+    tml_status status = desc_map_buffers(tml, &table, job->desc, to);
     TML_THEN(status, is_all ? run_all(tml, job) : run_in_order(tml, job));
-    desc_unmap(tml, &table, job->desc, to);
+    desc_unmap_buffers(tml, &table, job->desc, to);
     return status;
 }
 

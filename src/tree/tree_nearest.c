@@ -184,9 +184,9 @@ static tml_status run_mapped(tml_context *tml, points_job *job)
     void *const to[TML_ARRAY_SIZE(rows)] = {
         [POINTS] = &job->points,       [DISTANCES] = &job->distances, [POSITIONS] = &job->positions,
         [TRIANGLES] = &job->triangles, [FEATURES] = &job->features,   [SIDES] = &job->sides};
-    tml_status status = desc_map(tml, &table, job->desc, to);
+    tml_status status = desc_map_buffers(tml, &table, job->desc, to);
     TML_THEN(status, run_tasks(tml, job));
-    desc_unmap(tml, &table, job->desc, to);
+    desc_unmap_buffers(tml, &table, job->desc, to);
     return status;
 }
 

@@ -10,13 +10,12 @@
 #include "tree/tree_cast.h"
 #include "tree/tree_points_device.h"
 
-tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                                  bool on_host)
+tml_status surface_check_trilinear(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                   bool on_host)
 {
+    (void)desc;
     (void)on_host;
-    return desc->topology
-               ? tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: desc.topology: not in this build", call)
-               : TML_OK;
+    return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: desc.topology: not in this build", call);
 }
 
 tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
