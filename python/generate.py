@@ -10,10 +10,9 @@ neither; a test makes it again and compares.
 import argparse
 import pathlib
 import re
-import sys
 import textwrap
 
-from headers import Headers
+from headers import Headers, write
 
 WIDTH = 118
 
@@ -93,10 +92,7 @@ def main():
     modules = (pathlib.Path(__file__).parent / "trommel").glob("*.py")
     writer.keep_named(set(re.findall(r"\w+", "".join(m.read_text() for m in modules if m.name != "_abi.py"))))
     text = writer.text(version_of(arguments.include))
-    if arguments.output:
-        pathlib.Path(arguments.output).write_text(text)
-    else:
-        sys.stdout.write(text)
+    write(text, arguments.output)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,14 @@ def parse(include):
     return c_parser.CParser().parse(done.stdout)
 
 
+def write(text, output):
+    """To the file named output; None: to the standard output."""
+    if output:
+        pathlib.Path(output).write_text(text)
+    else:
+        sys.stdout.write(text)
+
+
 class Headers:
     """Constants, enums' names, structs in an order that defines before it uses, and functions. Types are ctypes's."""
 

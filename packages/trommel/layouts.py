@@ -24,7 +24,7 @@ import sys
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-from headers import Headers  # noqa: E402
+from headers import Headers, write  # noqa: E402
 
 # Of a type of ctypes: what JavaScript calls it, its bytes and its alignment.
 KINDS = {
@@ -215,10 +215,7 @@ def main():
         text = types.fill(pathlib.Path(arguments.types).read_text(), arguments.name, calls)
     else:
         text = layouts.text(arguments.name, calls)
-    if arguments.output:
-        pathlib.Path(arguments.output).write_text(text)
-    else:
-        sys.stdout.write(text)
+    write(text, arguments.output)
 
 
 if __name__ == "__main__":

@@ -203,7 +203,7 @@ static void nets_device_add_counts(program *p, nets_device *d, uint32_t totals[3
     const tml_buffer faces = program_array(p, TML_U32, d->word_count);
     const tml_buffer face_sum = program_array(p, TML_U64, 1);
     const tml_buffer joined = program_array(p, uvec3_type, 1);
-    tml_buffer members = d->words; /* a placeholder, not read */
+    tml_buffer members = d->words; /* not read, unless there is a list */
     d->edges = nets_device_keep(p, d, uvec3_type);
     d->in_turn = nets_device_keep(p, d, uvec3_type);
     if (plan->chosen) {

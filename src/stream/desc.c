@@ -11,7 +11,7 @@ typedef struct desc_place {
     const char *member; /* of the row's struct: ".in", or "" */
 } desc_place;
 
-/* One per row, and more for arrays: payloads, folds, a kernel's inputs and outputs, another desc. */
+/* One per row, and more for payloads, folds, a kernel's inputs and outputs, and another desc. */
 enum { PLACES_MOST = DESC_ROWS_MOST + 32 };
 typedef struct desc_places {
     desc_place at[PLACES_MOST];
@@ -157,7 +157,7 @@ static tml_status check_length(desc_walk *c, uint32_t index)
     add(&c->read, length->device, index, -1, ".device");
     if (row->like)
         of[sets] = stream_count_of(c->tml, *(tml_buffer *)field_of(c, row->like - 1));
-    tml_status status = stream_check_length_of(c->tml, c->call, row->name, of[sets], length);
+    tml_status status = stream_check_length(c->tml, c->call, row->name, of[sets], length);
     if (row->holds)
         length->count = TML_MIN_OF(length->count, number(c, row->holds));
     of[sets] = length->count;

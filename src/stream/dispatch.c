@@ -30,14 +30,8 @@ static uint64_t address_of(const tml_context *tml, const tml_slot *slot)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
-                               tml_length *length)
-{
-    return stream_check_length_of(tml, call, "desc.length", available, length);
-}
-
-tml_status stream_check_length_of(tml_context *tml, const char *call, const char *field,
-                                  uint64_t available, tml_length *length)
+tml_status stream_check_length(tml_context *tml, const char *call, const char *field,
+                               uint64_t available, tml_length *length)
 {
     char device[40];
     if (length->count == 0 && !length->exact)

@@ -16,17 +16,7 @@ static const tml_type *out_types(tml_type in)
     return in == TML_F32 ? stream_f32_types : in == TML_F64 ? f64 : integers;
 }
 
-tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
-                                   uint64_t in_count, tml_buffer out, uint64_t out_count)
-{
-    tml_status status = tml_check_buffer(tml, call, "desc.in", in, in_types, in_count);
-    if (!status)
-        status = tml_check_buffer(tml, call, "desc.out", out, out_types(tml_slot_of(tml, in)->type),
-                                  out_count);
-    return status;
-}
-
-bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out)
+static bool scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out)
 {
     const tml_slot *from = tml_slot_of(tml, in), *to = tml_slot_of(tml, out);
     return from && to && from->type == to->type;
@@ -99,11 +89,11 @@ static tml_status scan_resolve(tml_context *tml, const char *call, tml_scan_reso
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     tml_scan_desc *desc = &r->desc;
-    desc_numbers numbers = {.apart =
-                                stream_scans_in_place(tml, desc->in, desc->out) ? 0 : 1u << OUT};
+    desc_numbers numbers = {.apart = scans_in_place(tml, desc->in, desc->out) ? 0 : 1u << OUT};
     const bool has_segments = stream_has_segments(&desc->segments);
     tml_status status = desc_check(tml, call, &DESC_TABLE(rows), desc, &numbers);
-    TML_THEN(status, stream_check_scan_types(tml, call, desc->in, 0, desc->out, 0));
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.out", desc->out,
+                                      out_types(tml_slot_of(tml, desc->in)->type), 0));
     if (!status && has_segments)
         status = check_segmented(tml, call, desc);
     TML_THEN(status, resolve_fold(tml, call, r));

@@ -17,8 +17,8 @@ tml_status stream_check_segments(tml_context *tml, const char *call, tml_segment
                          "%s: desc.segments.count is given without starts, needs to stay zeroed",
                          call);
     if (has_starts) {
-        status = stream_check_length_of(tml, call, "desc.segments.count",
-                                        stream_count_of(tml, segments->starts), &segments->count);
+        status = stream_check_length(tml, call, "desc.segments.count",
+                                     stream_count_of(tml, segments->starts), &segments->count);
         *most = count->count;
         TML_THEN(status, tml_check_buffer(tml, call, "desc.segments.starts", segments->starts,
                                           stream_count_types, *most));

@@ -48,13 +48,9 @@ uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer);
 
 /* Checks length's device buffer. Replaces a count of 0 by available, the first input's element
  * count, unless length->exact; sets exact. The caller then checks each input against length->count,
- * the bound. */
-tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
-                               tml_length *length);
-
-/* The same for a length of another name than desc.length. */
-tml_status stream_check_length_of(tml_context *tml, const char *call, const char *field,
-                                  uint64_t available, tml_length *length);
+ * the bound. field: the length's name in messages. */
+tml_status stream_check_length(tml_context *tml, const char *call, const char *field,
+                               uint64_t available, tml_length *length);
 
 /* *out: the length that a checked desc has, read from the device, with a wait, where it is
  * there. */
@@ -117,12 +113,6 @@ bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *d
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
                              uint64_t in_count, const char *out_field, tml_buffer out,
                              uint64_t out_count);
-
-/* Scans (scan.c): the check of both types and sizes. A scan works in place if the types are
- * equal. */
-tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
-                                   uint64_t in_count, tml_buffer out, uint64_t out_count);
-bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out);
 
 /* Segments (segments.c): are any given? */
 static inline bool stream_has_segments(const tml_segments *segments)
